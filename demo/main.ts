@@ -1,0 +1,53 @@
+/**
+ * `npm run demo`: the RFC's GMV chain on two recorded business days, against a real server. See README.md.
+ *
+ *   npm run demo -- [--fast] [--serve] [--data DIR] [--port N]
+ */
+import { parseArgs } from 'node:util';
+import { join, resolve } from 'node:path';
+import { Api } from './api.ts';
+import { Feed } from './feed.ts';
+import { play } from './play.ts';
+import { bold, green, red, title } from './screen.ts';
+import { prepareFolder, sluice, startServer } from './server.ts';
+import { summary } from './summary.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    fast: { type: 'boolean', default: false },
+    serve: { type: 'boolean', default: false },
+    data: { type: 'string', default: '.sluice' },
+    port: { type: 'string', default: '8484' },
+  },
+});
+
+const main = async (): Promise<number> => {
+  const data = resolve(options.data);
+  const folder = prepareFolder(data);
+  title('Sluice: the GMV chain of two business days, from recorded Paimon commits');
+  const server = await startServer({ data, folder, port: options.port });
+  try {
+    console.log(`server   ${server.url}   data ${data}\n`);
+    await sluice(['apply', '-f', join(folder, 'gmv.yaml'), '--data', data]);
+    const feed = new Feed(new Api(data));
+    const problems = await play({ api: new Api(data), feed, data, warehouse: join(folder, 'warehouse'), fast: options.fast });
+    problems.push(...(await summary(new Api(data), feed)));
+    for (const problem of problems) console.log(red(`not as it must be: ${problem}`));
+    console.log(problems.length === 0 ? green('\nAll is as it must be.') : red(`\n${problems.length} things are not as they must be.`));
+    if (options.serve) await serve(server, data);
+    return problems.length === 0 ? 0 : 1;
+  } finally {
+    await server.stop();
+  }
+};
+
+const serve = async (server: { readonly url: string; readonly ended: Promise<void> }, data: string): Promise<void> => {
+  const where = options.data === '.sluice' ? '' : ` --data ${data}`;
+  console.log(`\nThe server goes on at ${server.url}. In another terminal:`);
+  for (const command of ['why dwd', 'runs list', 'asset list', 'asset versions paimon://ods_db/ods_order_latest', 'runs show 1'])
+    console.log(`  ${bold(`npx sluice ${command}${where}`)}`);
+  console.log('(`npm run build` first, once.) Ctrl-C ends it.');
+  await Promise.race([server.ended, new Promise<void>((done) => process.once('SIGINT', () => done()))]);
+};
+
+process.exitCode = await main();

@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { layStep, readSteps } from './recording.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const CLI = join(ROOT, 'src/cli/main.ts');
+const MARK = 'demo.json';
+
+/** A fresh demo folder inside the data folder. Refuses a data folder that somebody uses for real work. */
+export const prepareFolder = (data: string): string => {
+  if (existsSync(data) && !existsSync(join(data, MARK)))
+    throw new Error(`${data} holds the data of a server that is not the demo's; name another folder: npm run demo -- --data DIR`);
+  stopIfRunning(data);
+  rmSync(data, { recursive: true, force: true });
+  const folder = join(data, 'demo');
+  mkdirSync(join(folder, 'warehouse'), { recursive: true });
+  writeFileSync(join(data, MARK), '{}\n');
+  const work = readFileSync(join(import.meta.dirname, 'gmv.yaml'), 'utf8');
+  const filled = work.replaceAll('@WAREHOUSE@', join(folder, 'warehouse')).replaceAll('@DEMO@', import.meta.dirname);
+  writeFileSync(join(folder, 'gmv.yaml'), filled);
+  const created = readSteps().get(1);
+  if (created !== undefined) layStep(created, join(folder, 'warehouse'));
+  return folder;
+};
+
+/** A demo that still serves from this folder would lose its files under its feet. */
+const stopIfRunning = (data: string): void => {
+  const file = join(data, 'server.json');
+  if (!existsSync(file)) return;
+  const { pid } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number };
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return;
+  }
+  throw new Error(`A demo is still serving from ${data} (pid ${pid}); end it first, or name another folder: npm run demo -- --data DIR`);
+};
+
+export interface DemoServer {
+  readonly url: string;
+  readonly ended: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts `sluice server` and waits for its ready line. Its log goes to server.log in the demo folder. */
+export const startServer = async (options: { readonly data: string; readonly folder: string; readonly port: string }): Promise<DemoServer> => {
+  const config = join(options.folder, 'sluice.yaml');
+  writeFileSync(config, 'asset-event-scheduling: {event-source: {polling: {interval-seconds: 0.1}}}\n');
+  const args = [CLI, 'server', '--config', config, '--data', options.data, '--port', options.port];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const ended = new Promise<void>((done) => child.once('exit', () => done()));
+  let errors = '';
+  child.stderr.on('data', (bytes: Buffer) => {
+    errors = (errors + bytes.toString()).slice(-20_000);
+  });
+  const url = await new Promise<string>((done, fail) => {
+    child.stdout.on('data', (bytes: Buffer) => {
+      const ready = /^ready (\S+)/m.exec(bytes.toString());
+      if (ready?.[1] !== undefined) done(ready[1]);
+    });
+    child.once('exit', () => fail(new Error(`The server ended before it was ready:\n${errors}`)));
+  });
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    await ended;
+  };
+  return { url, ended, stop };
+};
+
+/** Runs a `sluice` command as a person would, its output on the terminal. */
+export const sluice = (args: readonly string[]): Promise<void> =>
+  new Promise((done, fail) => {
+    const child = spawn(process.execPath, [CLI, ...args], { stdio: 'inherit' });
+    child.once('exit', (code) => (code === 0 ? done() : fail(new Error(`sluice ${args.join(' ')} ended with exit code ${code}.`))));
+  });

@@ -1,0 +1,24 @@
+// npm run build: src → dist, plain JavaScript for people who install the package. Types are `npm run check`'s business.
+import { chmodSync, existsSync, globSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { progress, PROJECT, run } from './run.ts';
+
+const DIST = join(PROJECT, 'dist');
+const COMMAND = join(DIST, 'cli/main.js');
+
+/** Compiles in place and then removes what an earlier build left behind, so that a server running from dist is not pulled from under its feet. */
+async function build(): Promise<boolean> {
+  const { code, output, ms } = await run(['tsc', '-p', 'tsconfig.build.json']);
+  console.log(progress('build', code === 0, ms));
+  if (code !== 0) {
+    console.log(output);
+    return false;
+  }
+  const emitted = new Set([...output.matchAll(/^TSFILE: (.+)$/gm)].map((match) => resolve(match[1] ?? '')));
+  const stale = globSync('**/*.{js,json}', { cwd: DIST }).map((file) => join(DIST, file));
+  for (const file of stale.filter((file) => !emitted.has(file))) rmSync(file);
+  if (existsSync(COMMAND)) chmodSync(COMMAND, 0o755);
+  return true;
+}
+
+process.exit((await build()) ? 0 : 1);

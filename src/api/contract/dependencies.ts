@@ -1,0 +1,92 @@
+import Type, { type Static } from 'typebox';
+import { Code, Count, FormatId, Nullable, PinsBody, Time, VersionRefBody } from './common.ts';
+
+/** One leaf of a group's evaluation tree: a condition, or (assetKey null) a closed gate of the whole group. */
+export const LeafBody = Type.Object({
+  assetKey: Nullable(Type.String()),
+  alias: Nullable(Type.String()),
+  met: Type.Boolean(),
+  code: Nullable(Type.String()),
+  needed: Type.String(),
+  actual: Type.String(),
+  since: Time,
+});
+export type LeafBody = Static<typeof LeafBody>;
+
+/** The newest fire of a group, with the tree that let it fire. */
+export const LastFireBody = Type.Object({
+  runId: Type.Integer(),
+  at: Time,
+  triggerKey: Type.String(),
+  pins: PinsBody,
+  results: Type.Array(LeafBody),
+});
+
+export const GroupAnswerBody = Type.Object({
+  group: Type.String(),
+  ready: Type.Boolean(),
+  results: Type.Array(LeafBody),
+  lastFire: Nullable(LastFireBody),
+});
+export type GroupAnswerBody = Static<typeof GroupAnswerBody>;
+
+export const WhyBody = Type.Object({ workflow: Type.String(), groups: Type.Array(GroupAnswerBody) });
+export type WhyBody = Static<typeof WhyBody>;
+
+export const ConditionBody = Type.Object({
+  assetKey: Type.String(),
+  alias: Type.String(),
+  snapshotRequired: Type.Boolean(),
+  minSnapshotId: Nullable(FormatId),
+  operations: Type.Array(Type.String()),
+  dataChangeOnly: Type.Boolean(),
+  qualityStatus: Nullable(Type.String()),
+  qualityChecks: Type.Array(Type.String()),
+  schemaStatus: Nullable(Type.String()),
+  schemaChanged: Type.Boolean(),
+  watermarkGte: Nullable(Time),
+  tag: Nullable(Type.String()),
+  minAddedRecords: Nullable(Count),
+  maxAgeSeconds: Nullable(Type.Number()),
+});
+export type ConditionBody = Static<typeof ConditionBody>;
+
+export const GroupBody = Type.Object({
+  name: Type.String(),
+  advance: Type.String(),
+  consume: Type.String(),
+  whileRunning: Type.String(),
+  startFrom: Type.Union([Type.String(), Type.Record(Type.String(), FormatId)]),
+  minIntervalSeconds: Nullable(Type.Number()),
+  quietSeconds: Nullable(Type.Number()),
+  maxWaitSeconds: Nullable(Type.Number()),
+  enabled: Type.Boolean(),
+  conditions: Type.Array(ConditionBody),
+});
+export type GroupBody = Static<typeof GroupBody>;
+
+export const DependenciesBody = Type.Object({
+  workflowDefinitionCode: Code,
+  workflow: Type.String(),
+  groups: Type.Array(
+    Type.Object({
+      ...GroupAnswerBody.properties,
+      conditions: Type.Array(ConditionBody),
+      consumed: Type.Record(Type.String(), Nullable(VersionRefBody)),
+    }),
+  ),
+});
+export type DependenciesBody = Static<typeof DependenciesBody>;
+
+export const TriggerRecordBody = Type.Object({
+  id: Type.Integer(),
+  triggerKey: Type.String(),
+  workflowDefinitionCode: Code,
+  workflow: Type.String(),
+  group: Type.String(),
+  workflowInstanceId: Nullable(Type.Integer()),
+  status: Type.String(),
+  pins: PinsBody,
+  createTime: Time,
+});
+export type TriggerRecordBody = Static<typeof TriggerRecordBody>;

@@ -1,0 +1,77 @@
+import swagger from '@fastify/swagger';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { authenticate, checkHost, requirePermissions } from './auth.ts';
+import type { ApiDeps } from './deps.ts';
+import { convertParameters, readJsonBodies } from './json-body.ts';
+import { answerProblems } from './problems.ts';
+import { applyRoutes } from './routes/apply.ts';
+import { assetEventRoutes } from './routes/asset-events.ts';
+import { assetRoutes } from './routes/assets.ts';
+import { dependencyRoutes } from './routes/dependencies.ts';
+import { healthRoutes } from './routes/health.ts';
+import { logRoutes } from './routes/logs.ts';
+import { runRoutes } from './routes/runs.ts';
+import { triggerHistoryRoutes } from './routes/trigger-history.ts';
+import { workflowRoutes } from './routes/workflows.ts';
+
+export type App = FastifyInstance<
+  import('node:http').Server,
+  import('node:http').IncomingMessage,
+  import('node:http').ServerResponse,
+  import('fastify').FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+/** One resource's routes, under /api/v1. */
+export type Routes = (app: App, deps: ApiDeps) => void;
+
+export const BASE = '/api/v1';
+const MEBIBYTE = 1024 * 1024;
+
+const RESOURCES: readonly Routes[] = [
+  applyRoutes,
+  assetRoutes,
+  assetEventRoutes,
+  dependencyRoutes,
+  workflowRoutes,
+  runRoutes,
+  logRoutes,
+  triggerHistoryRoutes,
+];
+
+/**
+ * The HTTP server, ready to `listen` (contract.md 2). Rejects if a route declares no permission. `extra` adds routes under the same law.
+ */
+export const createApi = async (deps: ApiDeps, extra: readonly Routes[] = []): Promise<App> => {
+  const app = Fastify({
+    bodyLimit: MEBIBYTE,
+    routerOptions: { maxParamLength: 4096 }, // an asset key of 512 characters, percent-encoded
+    forceCloseConnections: true, // followers of a log must not keep a stopping server alive
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allowUnionTypes: true } },
+  }).withTypeProvider<TypeBoxTypeProvider>();
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  requirePermissions(app as unknown as FastifyInstance);
+  answerProblems(app as unknown as FastifyInstance, deps.log);
+  readJsonBodies(app as unknown as FastifyInstance);
+  checkHost(app as unknown as FastifyInstance, deps.allowedHosts);
+  authenticate(app as unknown as FastifyInstance, deps.tokens);
+  convertParameters(app as unknown as FastifyInstance);
+  await app.register(swagger, { openapi: openApiHead(deps.version) });
+  await app.register(async (scope) => healthRoutes(scope as unknown as App, deps));
+  await app.register(async (scope) => addResources(scope as unknown as App, deps, extra), { prefix: BASE });
+  await app.ready();
+  return app;
+};
+
+const addResources = (app: App, deps: ApiDeps, extra: readonly Routes[]): void => {
+  for (const routes of [...RESOURCES, ...extra]) routes(app, deps);
+  app.get('/openapi.json', { config: { permission: 'public' }, schema: { hide: true } }, () => app.swagger());
+};
+
+const openApiHead = (version: string) => ({
+  openapi: '3.1.0' as const,
+  info: { title: 'Sluice', version, description: 'A workflow scheduler for the lakehouse.' },
+  components: { securitySchemes: { token: { type: 'http' as const, scheme: 'bearer' } } },
+  security: [{ token: [] }],
+});

@@ -1,0 +1,2 @@
+import type { Evaluation, GroupFacts } from './group.ts';
+export declare const evaluateGroup: (facts: GroupFacts) => Evaluation;

@@ -1,0 +1,49 @@
+import type { AssetKey } from '../asset/key.ts';
+import type { DependencyGroup } from '../asset/group.ts';
+
+/** A parameter: DolphinScheduler's Property without its types' zoo; values are text. */
+export interface Parameter {
+  readonly prop: string;
+  readonly direct: 'IN' | 'OUT';
+  readonly value: string;
+}
+
+/** A task as a workflow version declares it. `code` is a number below 2^53, unique over all projects and stable over versions. */
+export interface TaskDefinition {
+  readonly code: number;
+  readonly name: string;
+  readonly description: string;
+  /** `SHELL`, `NOOP` …: a task plugin's name. */
+  readonly type: string;
+  /** The plugin's own parameters, checked by its schema (SHELL: rawScript). */
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly localParams: readonly Parameter[];
+  /** Names of the tasks that must have succeeded. */
+  readonly dependsOn: readonly string[];
+  /** NO: the task is not run and its successors go on (DolphinScheduler's flag). */
+  readonly flag: 'YES' | 'NO';
+  readonly failRetryTimes: number;
+  readonly failRetryIntervalSeconds: number;
+  /** null: no limit. The attempt's processes are killed at the limit and the attempt FAILED. */
+  readonly timeoutSeconds: number | null;
+  readonly inputs: readonly AssetKey[];
+  readonly outputs: readonly AssetKey[];
+}
+
+export interface WorkflowDefinition {
+  readonly code: number;
+  readonly version: number;
+  readonly projectCode: number;
+  readonly projectName: string;
+  readonly name: string;
+  readonly description: string;
+  readonly releaseState: 'ONLINE' | 'OFFLINE';
+  /** IANA name; what time expressions of its parameters use. */
+  readonly timezone: string;
+  readonly globalParams: readonly Parameter[];
+  readonly failureStrategy: 'CONTINUE' | 'END';
+  readonly inputs: readonly AssetKey[];
+  /** Workflow-level groups: OR between them. */
+  readonly groups: readonly DependencyGroup[];
+  readonly tasks: readonly TaskDefinition[];
+}

@@ -1,0 +1,135 @@
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EpochMs } from '../../core/time.ts';
+import type { AttemptId, Ended, ProcessLaunch } from '../executor.ts';
+
+/** The files of one attempt. The folder is the attempt's memory: what an executor knows of it must be readable from here after a crash. */
+export interface AttemptFiles {
+  readonly folder: string;
+  readonly script: string;
+  readonly context: string;
+  /** stdout and stderr of the attempt, mixed as they came. */
+  readonly log: string;
+  /** Made by the wrapper (wrapper.ts), or by an executor to keep a late wrapper from starting. */
+  readonly started: string;
+  readonly exit: string;
+  /** Where the wrapper writes the exit status before its rename; its bytes are taken before the script runs. */
+  readonly exitPart: string;
+  /** Made before the first signal: tells an exit status above 128 that we caused from one that the script chose. */
+  readonly killed: string;
+}
+
+export const attemptKey = (id: AttemptId): string => `${id.taskRunId}-${id.attempt}-${id.fence}`;
+
+export function attemptFiles(root: string, runId: number, id: AttemptId): AttemptFiles {
+  const folder = join(root, String(runId), attemptKey(id));
+  const file = (name: string): string => join(folder, name);
+  return {
+    folder,
+    script: file('script.sh'),
+    context: file('context.json'),
+    log: file('task.log'),
+    started: file('started'),
+    exit: file('exit'),
+    exitPart: file('exit.part'),
+    killed: file('killed'),
+  };
+}
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+
+/** The file's text and when it was last written; null if there is no such file. */
+async function readText(path: string): Promise<{ readonly text: string; readonly at: EpochMs } | null> {
+  try {
+    const [text, { mtimeMs }] = await Promise.all([readFile(path, 'latin1'), stat(path)]);
+    return { text, at: BigInt(Math.floor(mtimeMs)) };
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+const onlyOwner = { mode: 0o600 };
+
+/** Makes the attempt's folder; false if it was there. */
+export async function createFolder(files: AttemptFiles): Promise<boolean> {
+  await mkdir(join(files.folder, '..'), { recursive: true, mode: 0o700 });
+  try {
+    await mkdir(files.folder, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Everything that the wrapper needs. Throws the host's errors (ENOSPC). */
+export async function writeLaunch(files: AttemptFiles, launch: ProcessLaunch): Promise<void> {
+  await Promise.all([
+    writeFile(files.script, launch.script, onlyOwner),
+    writeFile(files.context, launch.context, onlyOwner),
+    writeFile(files.exitPart, '-------\n', onlyOwner),
+    writeFile(files.log, '', { ...onlyOwner, flag: 'a' }),
+  ]);
+}
+
+/** What the `started` file says. */
+export type Claim =
+  | { readonly kind: 'NONE' }
+  /** Made a moment ago and not written yet, or its writer died right there. */
+  | { readonly kind: 'UNFINISHED' }
+  /** An executor made it so that nothing starts. */
+  | { readonly kind: 'ABANDONED' }
+  | { readonly kind: 'STARTED'; readonly pid: number; readonly noted: string; readonly boot: string; readonly at: EpochMs };
+
+const ABANDONED = 'abandoned\n';
+
+export async function readClaim(files: AttemptFiles): Promise<Claim> {
+  const found = await readText(files.started);
+  if (found === null) return { kind: 'NONE' };
+  if (found.text === ABANDONED) return { kind: 'ABANDONED' };
+  const [pid, noted, boot, rest] = found.text.split('\n');
+  if (pid === undefined || noted === undefined || boot === undefined || rest !== '') return { kind: 'UNFINISHED' };
+  return { kind: 'STARTED', pid: Number(pid), noted, boot, at: found.at };
+}
+
+/** Keeps every wrapper of this attempt from starting, from now on; false if one has started. */
+export async function abandon(files: AttemptFiles): Promise<boolean> {
+  try {
+    await writeFile(files.started, ABANDONED, { ...onlyOwner, flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+export const removeClaim = (files: AttemptFiles): Promise<void> => rm(files.started, { force: true });
+
+/** How an attempt ended, as its folder tells; null if it does not. A wrapper that died before its rename has still written its line. */
+export async function readEnd(files: AttemptFiles, id: AttemptId): Promise<Ended | null> {
+  for (const path of [files.exit, files.exitPart]) {
+    const found = await readText(path);
+    const line = found?.text.split('\n')[0] ?? '';
+    if (found !== null && /^(\d+|SIG[A-Z]+)$/.test(line)) return endOf(id, line, found.at, await isKilled(files));
+  }
+  return null;
+}
+
+/** A shell reports death by signal n as 128 + n. Only after our own signal is such a status a death and not the script's choice. */
+const AFTER_KILL: Readonly<Record<string, string>> = { '143': 'SIGTERM', '137': 'SIGKILL' };
+
+function endOf(id: AttemptId, line: string, endedAt: EpochMs, killed: boolean): Ended {
+  const signal = line.startsWith('SIG') ? line : killed ? (AFTER_KILL[line] ?? null) : null;
+  return { id, exitCode: signal === null ? Number(line) : null, signal, endedAt };
+}
+
+/** Notes the end where the wrapper could not. */
+export async function writeEnd(files: AttemptFiles, line: string): Promise<void> {
+  await writeFile(files.exitPart, `${line}\n`, { ...onlyOwner, flag: 'r+' });
+  await rename(files.exitPart, files.exit);
+}
+
+export const markKilled = (files: AttemptFiles): Promise<void> => writeFile(files.killed, '', onlyOwner);
+
+export const isKilled = async (files: AttemptFiles): Promise<boolean> => (await readText(files.killed)) !== null;

@@ -1,0 +1,25 @@
+import type { Clock } from '../runtime/clock.ts';
+import type { RunStore, TaskOffer } from '../store/store.ts';
+import { type Duty, untilDue } from './duty.ts';
+
+const LOOK_ANYWAY_MS = 5_000;
+
+/** Submitted attempts → the worker, never more than it has room for. The worker's `begin` reports every failure by itself. */
+export const createDispatcher = (options: {
+  readonly runs: RunStore;
+  readonly clock: Clock;
+  readonly room: () => number;
+  readonly begin: (offer: TaskOffer) => void;
+}): Duty => ({
+  name: 'dispatcher',
+  async runOnce(signal) {
+    while (!signal.aborted) {
+      const room = options.room();
+      if (room <= 0) return LOOK_ANYWAY_MS;
+      const offers = await options.runs.dispatch(Math.min(room, 100));
+      for (const offer of offers) options.begin(offer);
+      if (offers.length === 0) break;
+    }
+    return untilDue(await options.runs.nextDispatchAt(), options.clock.now(), LOOK_ANYWAY_MS);
+  },
+});

@@ -1,0 +1,22 @@
+import type { WorkflowRun } from '../core/workflow/run.ts';
+import type { RunStore } from '../store/store.ts';
+import type { Duty } from './duty.ts';
+
+const BATCH = 50;
+const LOOK_ANYWAY_MS = 5_000;
+
+/** Commands → running workflows with their first tasks submitted. */
+export const createLauncher = (options: {
+  readonly runs: RunStore;
+  readonly onLaunched: (run: WorkflowRun) => void;
+}): Duty => ({
+  name: 'launcher',
+  async runOnce(signal) {
+    for (let full = true; full && !signal.aborted; ) {
+      const launched = await options.runs.launch(BATCH);
+      for (const run of launched) options.onLaunched(run);
+      full = launched.length >= BATCH;
+    }
+    return LOOK_ANYWAY_MS;
+  },
+});

@@ -1,0 +1,63 @@
+import { assetName } from '../core/asset/key.ts';
+import { type Poll, unreadable } from '../core/asset/poll.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { ScanTarget } from '../store/store.ts';
+import type { Files } from '../files/files.ts';
+import type { Source } from '../sources/source.ts';
+import { after } from './duty.ts';
+
+const LONGEST_PAUSE_MS = 600_000;
+const FIRST_READ_LIMIT = 1_000; // semantics.md 3: a first read records at most the newest 1,000 versions
+
+/** Reads one table from where its last scan ended. Never rejects. */
+export type Reader = (target: ScanTarget) => Promise<Poll>;
+
+/** The pause before the next look: the asset's interval, doubled with each failure in a row up to ten minutes. */
+export const pauseAfter = (failures: number, intervalMs: number): number =>
+  failures === 0 ? intervalMs : Math.min(intervalMs * 2 ** Math.min(failures, 20), Math.max(intervalMs, LONGEST_PAUSE_MS));
+
+/** Is there anything in the poll that the database does not know yet? An idle poll of a healthy table writes nothing. */
+export const needsRecording = (
+  target: ScanTarget,
+  poll: Poll,
+  before: { readonly failures: number; readonly reason: string | null },
+): boolean => {
+  if (poll.outcome.kind === 'UNREADABLE') return before.reason !== poll.outcome.reason;
+  if (poll.outcome.kind !== 'NONE' || target.wantsIdle || before.failures > 0) return true;
+  return target.cursor === null || poll.tagChanges.length > 0 || poll.newSchemas.length > 0;
+};
+
+/** A reader over the formats' sources, with a time limit on each read. */
+export const createReader = (options: {
+  readonly sourceOf: (format: string) => Promise<Source | null>;
+  readonly filesOf: (location: string) => Files;
+  readonly clock: Clock;
+  readonly limitMs: number;
+}): Reader => {
+  const read = async (target: ScanTarget, signal: AbortSignal): Promise<Poll> => {
+    const { asset, cursor } = target;
+    const { format, branch } = assetName(asset.key);
+    const source = await options.sourceOf(format);
+    if (source === null || asset.location === null)
+      return unreadable(cursor, `No reader for ${format} tables is built in; push their events instead.`, false);
+    return source.poll({ location: asset.location, branch, files: options.filesOf(asset.location) }, cursor, {
+      firstReadLimit: FIRST_READ_LIMIT,
+      signal,
+    });
+  };
+  return async (target) => {
+    const abort = new AbortController();
+    const limit = after(options.clock, options.limitMs);
+    const tooLong = limit.done.then(() => {
+      abort.abort();
+      return unreadable(target.cursor, `The table did not answer within ${options.limitMs / 1000} s.`, true);
+    });
+    try {
+      return await Promise.race([read(target, abort.signal), tooLong]);
+    } catch (error) {
+      return unreadable(target.cursor, `The table could not be read: ${error instanceof Error ? error.message : String(error)}`, true);
+    } finally {
+      limit.cancel();
+    }
+  };
+};

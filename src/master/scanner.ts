@@ -1,0 +1,192 @@
+import type { AssetKey } from '../core/asset/key.ts';
+import type { Poll } from '../core/asset/poll.ts';
+import type { Asset } from '../core/asset/state.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import type { AssetStore, RecordReceipt, ScanTarget } from '../store/store.ts';
+import { after, type Duty } from './duty.ts';
+import { needsRecording, pauseAfter, type Reader } from './scan.ts';
+
+const LOOK_ANYWAY_MS = 60_000;
+const TICK_MS = 50; // the finest step of the schedule: a table is never more urgent than this unless somebody asks
+const IDLE_FLUSH_MS = 5_000;
+
+/** One asset on the schedule. */
+interface Entry {
+  target: ScanTarget;
+  /** Monotonic ms. */
+  dueAt: number;
+  failures: number;
+  /** The reason last recorded while the table cannot be read. */
+  reason: string | null;
+  running: Promise<void> | null;
+}
+
+export interface ScannerOptions {
+  readonly assets: AssetStore;
+  readonly read: Reader;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly intervalMs: (asset: Asset) => number;
+  /** Scans that may run at once. One that hangs holds one place until its time limit, and delays nobody else. */
+  readonly width: number;
+  readonly onRecorded: (receipt: RecordReceipt) => void;
+  readonly onScanned: (key: AssetKey, poll: Poll, ms: number) => void;
+}
+
+/** Due assets → their source → events. Holds the schedule in memory; where each scan goes on is stored. */
+export class Scanner implements Duty {
+  readonly name = 'scanner';
+  readonly #options: ScannerOptions;
+  readonly #entries = new Map<AssetKey, Entry>();
+  readonly #idle = new Map<AssetKey, bigint>();
+  #running = 0;
+  #stale = true;
+  #idleFlushedAt = 0;
+  #wake: () => void = () => {};
+
+  constructor(options: ScannerOptions) {
+    this.#options = options;
+  }
+
+  /** How a finished or wanted scan makes the loop look again. */
+  onWanted(wake: () => void): void {
+    this.#wake = wake;
+  }
+
+  /** What is registered may have changed: load it again at the next turn. */
+  reload(): void {
+    this.#stale = true;
+    this.#wake();
+  }
+
+  async runOnce(signal: AbortSignal): Promise<number | null> {
+    if (this.#stale) await this.#load();
+    await this.#flushIdle(signal.aborted);
+    if (signal.aborted) return null;
+    this.#startDue();
+    return this.#untilNext();
+  }
+
+  /** Scans the assets now and waits for scans begun after this call, at most `timeoutMs`. Unknown keys are left out. */
+  async scanNow(keys: readonly AssetKey[], timeoutMs: number): Promise<void> {
+    await this.#load();
+    const scans = keys.flatMap((key) => {
+      const entry = this.#entries.get(key);
+      return entry === undefined ? [] : [this.#again(entry)];
+    });
+    const limit = after(this.#options.clock, timeoutMs);
+    await Promise.race([Promise.all(scans), limit.done]);
+    limit.cancel();
+  }
+
+  /** Waits for the scans that are under way. */
+  async settle(): Promise<void> {
+    await Promise.all([...this.#entries.values()].map((entry) => entry.running));
+    await this.#flushIdle(true);
+  }
+
+  async #load(): Promise<void> {
+    this.#stale = false;
+    const targets = await this.#options.assets.scanTargets();
+    const keys = new Set(targets.map((target) => target.asset.key));
+    for (const key of this.#entries.keys()) if (!keys.has(key)) this.#entries.delete(key);
+    for (const target of targets) this.#admit(target);
+  }
+
+  #admit(target: ScanTarget): void {
+    const known = this.#entries.get(target.asset.key);
+    if (known === undefined) {
+      this.#entries.set(target.asset.key, { target, dueAt: 0, failures: target.failures, reason: null, running: null });
+      return;
+    }
+    const moved = known.target.asset.location !== target.asset.location;
+    if (moved || target.revision > known.target.revision) known.target = target;
+    else known.target = { ...known.target, asset: target.asset, wantsIdle: target.wantsIdle };
+    if (moved || target.wantsIdle) known.dueAt = 0;
+  }
+
+  #startDue(): void {
+    const now = this.#options.clock.monotonicMs();
+    for (const entry of this.#entries.values()) {
+      if (this.#running >= this.#options.width) return;
+      if (entry.running === null && entry.dueAt <= now) void this.#start(entry);
+    }
+  }
+
+  #start(entry: Entry): Promise<void> {
+    this.#running += 1;
+    entry.running = this.#scan(entry).finally(() => {
+      this.#running -= 1;
+      entry.running = null;
+      if (this.#running === this.#options.width - 1) this.#wake();
+    });
+    return entry.running;
+  }
+
+  async #again(entry: Entry): Promise<void> {
+    if (entry.running !== null) await entry.running;
+    await (entry.running ?? this.#start(entry));
+  }
+
+  /** Never rejects: a scan that goes wrong is a reason to look again later. */
+  async #scan(entry: Entry): Promise<void> {
+    const { clock, log, read } = this.#options;
+    const began = clock.monotonicMs();
+    const startedAt = clock.now();
+    try {
+      const poll = await read(entry.target);
+      this.#options.onScanned(entry.target.asset.key, poll, clock.monotonicMs() - began);
+      await this.#record(entry, poll, startedAt);
+    } catch (error) {
+      entry.failures += 1;
+      log.error('a scan could not be recorded and is tried again', { assetKey: entry.target.asset.key, error });
+      this.#schedule(entry);
+    }
+  }
+
+  async #record(entry: Entry, poll: Poll, startedAt: bigint): Promise<void> {
+    const { assets, clock, onRecorded } = this.#options;
+    const { target } = entry;
+    if (needsRecording(target, poll, entry)) {
+      const receipt = await assets.recordPoll(target.asset.key, target.revision, poll, { startedAt, recordedAt: clock.now() });
+      entry.target = receipt.target;
+      if (receipt.kind === 'STALE') {
+        entry.dueAt = 0;
+        this.#wake();
+        return;
+      }
+      onRecorded(receipt);
+    } else if (poll.outcome.kind !== 'UNREADABLE') {
+      entry.target = { ...target, cursor: poll.cursor };
+      this.#idle.set(target.asset.key, startedAt);
+    }
+    const unreadable = poll.outcome.kind === 'UNREADABLE' ? poll.outcome.reason : null;
+    entry.reason = unreadable;
+    entry.failures = unreadable === null ? 0 : entry.failures + 1;
+    this.#schedule(entry);
+  }
+
+  #schedule(entry: Entry): void {
+    const interval = this.#options.intervalMs(entry.target.asset);
+    entry.dueAt = this.#options.clock.monotonicMs() + pauseAfter(entry.failures, interval);
+  }
+
+  async #flushIdle(now: boolean): Promise<void> {
+    const at = this.#options.clock.monotonicMs();
+    if (this.#idle.size === 0 || (!now && at - this.#idleFlushedAt < IDLE_FLUSH_MS)) return;
+    this.#idleFlushedAt = at;
+    const polls = [...this.#idle].map(([key, scannedAt]) => ({ key, at: scannedAt }));
+    this.#idle.clear();
+    await this.#options.assets.recordIdle(polls);
+  }
+
+  #untilNext(): number {
+    if (this.#running >= this.#options.width) return LOOK_ANYWAY_MS; // the next scan to finish wakes the loop
+    const now = this.#options.clock.monotonicMs();
+    let next = this.#idle.size > 0 ? IDLE_FLUSH_MS : LOOK_ANYWAY_MS;
+    for (const entry of this.#entries.values())
+      if (entry.running === null) next = Math.min(next, Math.max(TICK_MS, entry.dueAt - now));
+    return next;
+  }
+}

@@ -1,0 +1,98 @@
+import { DatabaseSync } from 'node:sqlite';
+import { Kysely } from 'kysely';
+import type { EpochMs } from '../../core/time.ts';
+import type { Database, Db } from '../database.ts';
+import type { Dialect } from '../dialect.ts';
+import type { ColumnKind, Table } from '../table.ts';
+import { SqliteConnection, type StatementHook } from './sqlite-connection.ts';
+import { sqliteKysely } from './sqlite-driver.ts';
+
+/** A statement holds 32,766 parameters (facts/deps.md 2.2). */
+const PARAMETERS = 32_000;
+const BUSY_TIMEOUT_MS = 5_000;
+
+const TYPES: Readonly<Record<string, string>> = { int: 'INTEGER', flag: 'INTEGER' };
+
+/** Tables are named at run time here, so the statement's row types are the caller's business. */
+type AnyTables = Kysely<Record<string, Record<string, unknown>>>;
+const loose = (db: Db): AnyTables => db as unknown as AnyTables;
+
+export const sqliteDialect = (clock: () => EpochMs): Dialect => ({
+  name: 'sqlite',
+  now: async () => clock(),
+  insertIgnore: async (db, table, rows) => {
+    const width = Math.max(1, ...rows.map((row) => Object.keys(row).length));
+    const chunk = Math.floor(PARAMETERS / width);
+    let inserted = 0;
+    for (let at = 0; at < rows.length; at += chunk) {
+      const query = loose(db).insertInto(table).values(rows.slice(at, at + chunk) as Record<string, unknown>[]);
+      const result = await query.onConflict((conflict) => conflict.doNothing()).executeTakeFirst();
+      inserted += Number(result.numInsertedOrUpdatedRows ?? 0n);
+    }
+    return inserted;
+  },
+  upsert: async (db, table, row, keys, set) => {
+    await loose(db)
+      .insertInto(table)
+      .values(row as Record<string, unknown>)
+      .onConflict((conflict) => conflict.columns([...keys]).doUpdateSet(set as never))
+      .execute();
+  },
+  insertForId: async (db, table, row) => {
+    const result = await loose(db).insertInto(table).values(row as Record<string, unknown>).executeTakeFirstOrThrow();
+    if (result.insertId === undefined) throw new Error(`SQLite gave no id for a row of ${table}.`);
+    return result.insertId;
+  },
+  // BEGIN IMMEDIATE has locked the whole database already.
+  generation: async (db, shard) => {
+    const query = db.selectFrom('t_ds_master').select('generation').where('shard_id', '=', BigInt(shard));
+    return (await query.executeTakeFirst())?.generation ?? null;
+  },
+  withMigrationLock: (db, body) => db.transaction().execute(body),
+  createTable: (name, table) => [tableSql(name, table), ...indexSql(name, table)],
+});
+
+const columnSql = (name: string, kind: ColumnKind, table: Table): string => {
+  if (kind === 'id') return `${name} INTEGER PRIMARY KEY AUTOINCREMENT`; // AUTOINCREMENT: an id is never given twice
+  const base = kind.replace('?', '');
+  const parent = table.parents?.[name];
+  return [
+    `${name} ${TYPES[base] ?? 'TEXT'}`,
+    kind.endsWith('?') ? '' : ' NOT NULL',
+    base === 'flag' ? ` CHECK (${name} IN (0, 1))` : '',
+    parent === undefined ? '' : ` REFERENCES ${parent} (id) ON DELETE CASCADE`,
+  ].join('');
+};
+
+const tableSql = (name: string, table: Table): string => {
+  const lines = [
+    ...Object.entries(table.columns).map(([column, kind]) => columnSql(column, kind, table)),
+    ...(table.primaryKey === undefined ? [] : [`PRIMARY KEY (${table.primaryKey.join(', ')})`]),
+    ...(table.unique ?? []).map((columns) => `UNIQUE (${columns.join(', ')})`),
+  ];
+  return `CREATE TABLE ${name} (\n  ${lines.join(',\n  ')}\n) STRICT`;
+};
+
+const indexSql = (name: string, table: Table): readonly string[] =>
+  (table.index ?? []).map((columns, i) => `CREATE INDEX ${name}_${i + 1} ON ${name} (${columns.join(', ')})`);
+
+export interface SqliteConnections {
+  readonly writer: Db;
+  /** Sees what was committed, and is never held up by a transaction of the writer. */
+  readonly reader: Db;
+}
+
+/**
+ * Opens a database file (made if it is missing), or `:memory:`, where reader and writer are one connection. WAL and synchronous FULL: a
+ * commit that returned survives the machine's power; readers go on while the writer writes.
+ */
+export const openSqlite = (file: string, hook: StatementHook | null): SqliteConnections => {
+  const pragmas = `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA foreign_keys = ON;`;
+  const database = new DatabaseSync(file);
+  database.exec(`${pragmas} PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;`);
+  const writer = new Kysely<Database>({ dialect: sqliteKysely(new SqliteConnection(database, hook), 'BEGIN IMMEDIATE') });
+  if (file === ':memory:') return { writer, reader: writer };
+  const reading = new DatabaseSync(file, { readOnly: true });
+  reading.exec(pragmas);
+  return { writer, reader: new Kysely<Database>({ dialect: sqliteKysely(new SqliteConnection(reading, null), 'BEGIN') }) };
+};

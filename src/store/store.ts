@@ -1,0 +1,253 @@
+import type { Condition, Leaf } from '../core/asset/condition.ts';
+import type { RecordedEvent, StatedEvent } from '../core/asset/event.ts';
+import type { PollTimes } from '../core/asset/ingest.ts';
+import type { AssetKey } from '../core/asset/key.ts';
+import type { Cursor, Poll } from '../core/asset/poll.ts';
+import type { Asset, AssetState, SchemaRecord, Verdict } from '../core/asset/state.ts';
+import type { Pin, Pins, Version, VersionRef } from '../core/asset/version.ts';
+import type { ApplyPlan, ProjectDeclaration } from '../core/declaration.ts';
+import type { Problem } from '../core/result.ts';
+import type { EpochMs } from '../core/time.ts';
+import type { TaskDefinition, WorkflowDefinition } from '../core/workflow/definition.ts';
+import type { RunOperation } from '../core/workflow/plan.ts';
+import type { TaskDependType, TaskRun, WorkflowRun } from '../core/workflow/run.ts';
+
+/**
+ * The one door to the database. Every method is one whole transaction (or one read): it has happened entirely or not at all, and
+ * what a comment says about dying in it holds for `kill -9` too. Time is the database's. Nobody outside holds a transaction open.
+ * Lists take `limit` (1 to 500) and `cursor` (opaque, from the page before) and give newest first unless said otherwise.
+ */
+export interface Store {
+  readonly definitions: DefinitionStore;
+  readonly assets: AssetStore;
+  readonly groups: GroupStore;
+  readonly runs: RunStore;
+  readonly admin: AdminStore;
+  /** Told after a commit that may give somebody work; only a hint: everything also works, slower, when it is lost. */
+  onHint(listener: (hint: Hint) => void): void;
+  close(): Promise<void>;
+}
+
+/** ASSETS: what to scan changed. GROUPS: evaluations are due. COMMANDS: runs to launch. TASKS: attempts to dispatch or kill. CHANGED: something people look at. */
+export type Hint = 'ASSETS' | 'GROUPS' | 'COMMANDS' | 'TASKS' | 'CHANGED';
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly nextCursor: string | null;
+}
+
+export interface PageRequest {
+  readonly limit?: number;
+  readonly cursor?: string | null;
+}
+
+export interface DefinitionStore {
+  /**
+   * Creates or updates what is declared, all or nothing; a workflow that did not change gets no new version. Fixes the baseline of each
+   * new group member (semantics.md, 3) and keeps what groups of the same name (or renamedFrom) consumed. dryRun writes nothing.
+   * Throws SluiceError BAD_FILE, WORKFLOW_CYCLE, GROUP_NEVER_WAITS, UNKNOWN_ASSET (strict only; otherwise a warning).
+   */
+  apply(declaration: ProjectDeclaration, options: { readonly dryRun: boolean; readonly strict: boolean }): Promise<ApplyPlan>;
+  projects(): Promise<readonly { readonly code: number; readonly name: string }[]>;
+  /** By name or code; project null: the only one that has it. Throws NOT_FOUND. */
+  workflow(project: string | null, nameOrCode: string): Promise<WorkflowDefinition>;
+  workflows(project: string | null): Promise<readonly WorkflowDefinition[]>;
+}
+
+/** An asset that can be scanned, and where to go on. */
+export interface ScanTarget {
+  readonly asset: Asset;
+  readonly cursor: Cursor | null;
+  /** Must come back with recordPoll: another scan that recorded in between makes it STALE. */
+  readonly revision: number;
+  /** Failed polls in a row. */
+  readonly failures: number;
+  /** Something waits for a scan begun from now on, even one that finds nothing. */
+  readonly wantsIdle: boolean;
+}
+
+export interface RecordReceipt {
+  readonly kind: 'RECORDED' | 'STALE';
+  readonly target: ScanTarget;
+  /** New events, for the log and for people who watch. */
+  readonly events: readonly RecordedEvent[];
+}
+
+export interface StatedReceipt {
+  readonly status: 'ACCEPTED' | 'DUPLICATE' | 'REJECTED';
+  readonly problem: Problem | null;
+  readonly event: RecordedEvent | null;
+}
+
+export interface AssetDetails {
+  readonly asset: Asset;
+  readonly state: AssetState;
+  readonly project: string;
+  readonly lastScanAt: EpochMs | null;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly schemas: readonly SchemaRecord[];
+  readonly verdicts: readonly Verdict[];
+  readonly consumers: readonly { readonly workflow: string; readonly group: string }[];
+}
+
+export interface VersionRow extends Version {
+  readonly tags: readonly string[];
+  readonly quality: 'UNKNOWN' | 'PASSED' | 'FAILED';
+}
+
+export interface AssetStore {
+  /** All assets that have a location, to be scanned; with `keys` only those. */
+  scanTargets(keys?: readonly AssetKey[]): Promise<readonly ScanTarget[]>;
+  /**
+   * Events, versions, state, tags, schemas, verdicts, the cursor and the queue of groups to evaluate, in one transaction. If we die in it nothing
+   * is recorded and the next scan finds the same again; if after it, the queue brings the evaluation.
+   */
+  recordPoll(key: AssetKey, revision: number, poll: Poll, times: PollTimes): Promise<RecordReceipt>;
+  /** Polls that found nothing: only when they were. */
+  recordIdle(polls: readonly { readonly key: AssetKey; readonly at: EpochMs }[]): Promise<void>;
+  /** Statements in order, each on its own feet: a bad one loses no other. */
+  recordStated(events: readonly StatedEvent[]): Promise<readonly StatedReceipt[]>;
+  list(project: string | null): Promise<readonly { readonly asset: Asset; readonly state: AssetState; readonly lastScanAt: EpochMs | null }[]>;
+  /** Throws UNKNOWN_ASSET. */
+  get(key: AssetKey): Promise<AssetDetails>;
+  versions(key: AssetKey, page: PageRequest): Promise<Page<VersionRow>>;
+  /** The name of the project that owns each key; keys that nobody has registered are left out. */
+  owners(keys: readonly AssetKey[]): Promise<ReadonlyMap<AssetKey, string>>;
+  events(
+    filter: { readonly project?: string; readonly key?: AssetKey; readonly eventType?: string },
+    page: PageRequest,
+  ): Promise<Page<RecordedEvent & { readonly id: number }>>;
+}
+
+/** What one evaluation decided; `fired` names the run that it made. */
+export interface EvaluationReport {
+  readonly workflow: string;
+  readonly group: string;
+  readonly ready: boolean;
+  readonly leaves: readonly Leaf[];
+  readonly changed: boolean;
+  readonly fired: { readonly runId: number; readonly triggerKey: string; readonly pins: Pins } | null;
+}
+
+export interface GroupExplanation {
+  readonly group: string;
+  readonly ready: boolean;
+  readonly leaves: readonly Leaf[];
+  readonly conditions: readonly Condition[];
+  readonly consumed: ReadonlyMap<AssetKey, VersionRef | null>;
+  readonly lastFire: { readonly runId: number; readonly at: EpochMs; readonly triggerKey: string; readonly pins: Pins; readonly leaves: readonly Leaf[] } | null;
+}
+
+export interface GroupStore {
+  /**
+   * Takes due groups from the queue and decides each in a transaction of its own: leaves, or trigger history + consumed versions + command + run
+   * together. Dying before the commit leaves the group queued; a trigger key that exists fires nothing and is reported as not fired.
+   */
+  evaluateDue(limit: number): Promise<readonly EvaluationReport[]>;
+  /** When the next queued evaluation is due; null: none. */
+  nextDueAt(): Promise<EpochMs | null>;
+  /** The tree of each group as it is now, without side effects. */
+  explain(workflowCode: number): Promise<readonly GroupExplanation[]>;
+  triggerHistory(filter: { readonly project?: string; readonly workflowCode?: number }, page: PageRequest): Promise<Page<TriggerRecord>>;
+}
+
+export interface TriggerRecord {
+  readonly id: number;
+  readonly triggerKey: string;
+  readonly workflowCode: number;
+  readonly workflow: string;
+  readonly group: string;
+  readonly runId: number | null;
+  readonly status: 'TRIGGERING' | 'SUCCESS' | 'FAILED' | 'SKIPPED';
+  readonly pins: Pins;
+  readonly createTime: EpochMs;
+}
+
+/** A manual start. Pins that are not given are the newest versions that meet the per-version predicates of the workflow's groups and inputs. */
+export interface StartRequest {
+  readonly workflowCode: number;
+  readonly params: Readonly<Record<string, string>>;
+  readonly pins: ReadonlyMap<AssetKey, { readonly snapshotId: string } | { readonly tag: string }>;
+  readonly consume: boolean;
+  /** Names of tasks to start from; empty: all. */
+  readonly startTasks: readonly string[];
+  readonly taskDependType: TaskDependType;
+  readonly idempotencyKey: string | null;
+}
+
+/** What is known of a pinned version when a task starts (semantics.md, 6). */
+export interface PinFacts {
+  readonly assetKey: AssetKey;
+  readonly alias: string;
+  readonly pin: Pin;
+  readonly version: Version | null;
+  readonly location: string | null;
+  readonly previousSnapshotId: string | null;
+  readonly incremental: boolean;
+  readonly incrementalReason: string | null;
+}
+
+/** An attempt handed out: everything needed to start it. */
+export interface TaskOffer {
+  readonly run: WorkflowRun;
+  readonly workflow: WorkflowDefinition;
+  readonly task: TaskDefinition;
+  readonly taskRun: TaskRun;
+  readonly pins: readonly PinFacts[];
+}
+
+export interface TaskEnding {
+  readonly state: 'SUCCESS' | 'FAILURE' | 'KILL';
+  readonly exitCode: number | null;
+  readonly reason: string | null;
+  readonly endedAt: EpochMs;
+}
+
+export interface RunDetails {
+  readonly run: WorkflowRun;
+  readonly workflow: string;
+  readonly project: string;
+  /** Newest attempt of each task in topological order; `history` all attempts. */
+  readonly tasks: readonly TaskRun[];
+  readonly history: readonly TaskRun[];
+}
+
+export interface RunStore {
+  /** The run and its command in one transaction; the same idempotency key gives the same run. Throws BAD_PIN, NOT_FOUND, CONFLICT (offline). */
+  start(request: StartRequest): Promise<{ readonly runId: number; readonly duplicate: boolean }>;
+  /** Takes commands in order of priority and id: the command goes, the run is RUNNING and its first tasks are submitted, together. */
+  launch(limit: number): Promise<readonly WorkflowRun[]>;
+  /** Hands out submitted attempts that are due: DISPATCH and a new fence. Dying after it: `unfinished` brings them back. */
+  dispatch(limit: number): Promise<readonly TaskOffer[]>;
+  /** When the next submitted attempt is due (retry interval); null: none waits. */
+  nextDispatchAt(): Promise<EpochMs | null>;
+  /** DISPATCH -> RUNNING by compare-and-set on the fence; false: it is no longer this attempt's turn (kill what was started). */
+  taskStarted(taskRunId: number, fence: number, at: EpochMs, host: string, pid: number | null): Promise<boolean>;
+  /** Ends the attempt by compare-and-set on the fence and plans what follows (next tasks, retry, end of run) in the same transaction. */
+  taskEnded(taskRunId: number, fence: number, ending: TaskEnding): Promise<boolean>;
+  /** Attempts that are DISPATCH or RUNNING, with their offers: asked for after a restart, and by the reconciler. */
+  unfinished(): Promise<readonly TaskOffer[]>;
+  /** Attempts to kill: of runs being stopped, and those over their deadline (`timedOut`). */
+  killable(): Promise<readonly { readonly taskRun: TaskRun; readonly timedOut: boolean }[]>;
+  /** When the next running attempt is over its deadline; null: none has one. */
+  nextDeadlineAt(): Promise<EpochMs | null>;
+  /** What a person asked for. Throws NOT_FOUND, CONFLICT (says in which states it is allowed). repin: new pins for rerun and recover. */
+  operate(runId: number, operation: RunOperation, options: { readonly repin: boolean }): Promise<WorkflowRun>;
+  /** Plans unfinished runs again, for a start after a crash; harmless at any time. */
+  advanceAll(): Promise<void>;
+  get(runId: number): Promise<RunDetails>;
+  /** The run that a task instance (any attempt) belongs to. Throws NOT_FOUND. */
+  ofTask(taskRunId: number): Promise<RunDetails>;
+  list(
+    filter: { readonly project?: string; readonly workflowCode?: number; readonly state?: string },
+    page: PageRequest,
+  ): Promise<Page<RunDetails>>;
+}
+
+export interface AdminStore {
+  schemaVersion(): Promise<{ readonly current: number; readonly newest: number }>;
+  migrate(): Promise<readonly string[]>;
+  /** Becomes the owner: a new generation, checked by every transaction that a master makes. An older owner's transactions fail from then on. */
+  claimOwnership(owner: string): Promise<number>;
+  now(): Promise<EpochMs>;
+}

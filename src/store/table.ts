@@ -1,0 +1,43 @@
+import type { ColumnType, Generated } from 'kysely';
+
+/**
+ * What a migration may say, as data: each dialect renders it in its own SQL, and the row types of the queries are derived from it, so
+ * that they cannot drift from the tables.
+ *
+ * id: 64-bit key given by the database; int: 64-bit; flag: 0 or 1; word: one of a closed list of names; name: up to 255 characters;
+ * key: up to 512 (an asset key); hash: SHA-256 in hex, for unique keys over longer texts; text: of any length. `?` may be null.
+ */
+export type BaseKind = 'int' | 'flag' | 'word' | 'name' | 'key' | 'hash' | 'text';
+export type ColumnKind = 'id' | BaseKind | `${BaseKind}?`;
+
+export interface Table {
+  readonly columns: Readonly<Record<string, ColumnKind>>;
+  /** Where there is no `id`. */
+  readonly primaryKey?: readonly string[];
+  readonly unique?: readonly (readonly string[])[];
+  readonly index?: readonly (readonly string[])[];
+  /** Column → table whose only key it holds; rows go when the row that they point to goes. */
+  readonly parents?: Readonly<Record<string, string>>;
+}
+
+export interface Migration {
+  /** 1, 2, 3 …: never reused, and a released one is never edited. */
+  readonly version: number;
+  readonly name: string;
+  readonly tables: Readonly<Record<string, Table>>;
+}
+
+type Value<K> = K extends `${infer Base}?`
+  ? Value<Base> | null
+  : K extends 'int' | 'flag' | 'id'
+    ? bigint
+    : string;
+/** Integers are read as bigint; a safe number may be written. */
+type Written<K> = K extends `${infer Base}?` ? Written<Base> | null | undefined : Value<K> | (Value<K> extends bigint ? number : never);
+
+type Column<K> = K extends 'id' ? Generated<bigint> : ColumnType<Value<K>, Written<K>, Written<K>>;
+
+/** The rows of a migration's tables, as Kysely wants them. */
+export type RowsOf<T extends Readonly<Record<string, Table>>> = {
+  [Name in keyof T]: { [C in keyof T[Name]['columns']]: Column<T[Name]['columns'][C]> };
+};

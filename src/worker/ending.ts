@@ -1,0 +1,25 @@
+import type { Ended } from '../executors/executor.ts';
+import type { TaskEnding, TaskOffer } from '../store/store.ts';
+
+/** Why the server killed an attempt. */
+export type EndingReason = 'STOP' | 'TIMEOUT';
+
+/**
+ * What the end of a process means for its attempt. `killed` is what this server asked for; after a restart it is told from what is stored:
+ * a signal while the run was being stopped, or after the attempt's deadline.
+ */
+export const endingOf = (ended: Ended, offer: TaskOffer, killed: EndingReason | null): TaskEnding => {
+  const { exitCode, endedAt, signal } = ended;
+  if (exitCode === 0) return { state: 'SUCCESS', exitCode, reason: null, endedAt };
+  const why = killed ?? (signal === null ? null : reasonFromStore(ended, offer));
+  if (why === 'STOP') return { state: 'KILL', exitCode, reason: 'Killed because the run was stopped.', endedAt };
+  if (why === 'TIMEOUT')
+    return { state: 'FAILURE', exitCode, reason: `Killed after its limit of ${offer.task.timeoutSeconds ?? 0} s.`, endedAt };
+  return { state: 'FAILURE', exitCode, reason: signal === null ? null : `Ended by signal ${signal}.`, endedAt };
+};
+
+const reasonFromStore = (ended: Ended, offer: TaskOffer): EndingReason | null => {
+  if (offer.run.state === 'READY_STOP') return 'STOP';
+  const { deadline } = offer.taskRun;
+  return deadline !== null && ended.endedAt >= deadline ? 'TIMEOUT' : null;
+};

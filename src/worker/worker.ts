@@ -1,0 +1,166 @@
+import type { Result } from '../core/result.ts';
+import { SluiceError } from '../core/errors.ts';
+import type { AttemptId, Ended, Executor } from '../executors/executor.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import type { RunStore, TaskEnding, TaskOffer } from '../store/store.ts';
+import { type EndingReason, endingOf } from './ending.ts';
+import type { Prepared } from './prepare.ts';
+
+const KILL_GRACE_MS = 10_000;
+
+export interface WorkerOptions {
+  readonly runs: RunStore;
+  readonly executor: Executor;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly host: string;
+  /** Attempts that may run at once. */
+  readonly slots: number;
+  readonly prepare: (offer: TaskOffer) => Promise<Result<Prepared>>;
+  /** A place became free. */
+  readonly onRoom: () => void;
+  readonly onStarted: (offer: TaskOffer) => void;
+  readonly onEnded: (offer: TaskOffer, ending: TaskEnding) => void;
+}
+
+/** An attempt that this process looks after. */
+interface Attempt {
+  readonly offer: TaskOffer;
+  killed: EndingReason | null;
+  /** Settled when the start is recorded: an end that is faster waits for it. */
+  starting: Promise<unknown>;
+}
+
+const idOf = (offer: TaskOffer): AttemptId => ({
+  taskRunId: offer.taskRun.id,
+  attempt: offer.taskRun.attempt,
+  fence: offer.taskRun.fence,
+});
+
+/**
+ * Takes attempts from offer to end. What it remembers is only who looks after what; the truth is the task's row and the attempt's folder,
+ * so that a server that dies at any line here is followed by one that finds out (`adopt`) and goes on.
+ */
+export class Worker {
+  readonly #options: WorkerOptions;
+  readonly #attempts = new Map<number, Attempt>();
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    options.executor.onEnded((ended) => void this.#ended(ended));
+  }
+
+  room(): number {
+    return this.#options.slots - this.#attempts.size;
+  }
+
+  knows(taskRunId: number, fence: number): boolean {
+    return this.#attempts.get(taskRunId)?.offer.taskRun.fence === fence;
+  }
+
+  /** Starts an attempt that was just handed out. Never rejects: what goes wrong becomes the attempt's end. */
+  async begin(offer: TaskOffer): Promise<void> {
+    const attempt = this.#keep(offer);
+    try {
+      const prepared = await this.#options.prepare(offer);
+      if (!prepared.ok) await this.#finish(offer, failure(this.#options.clock, `${prepared.problem.code}: ${prepared.problem.detail}`));
+      else if (prepared.value.kind === 'NOTHING') await this.#finishNothing(offer);
+      else await (attempt.starting = this.#startProcess(offer, prepared.value));
+    } catch (error) {
+      await this.#failed(offer, error);
+    }
+  }
+
+  /** Finds out what became of an attempt that an earlier server handed out. */
+  async adopt(offer: TaskOffer): Promise<void> {
+    const { executor } = this.#options;
+    const found = await executor.find(idOf(offer), offer.run.id);
+    if (found.kind === 'NEVER_STARTED') return this.begin(offer);
+    this.#keep(offer);
+    if (found.started !== null) await this.#reportStart(offer, found.started.startedAt, found.started.pid);
+    if (found.kind === 'RUNNING') await executor.watch(idOf(offer), offer.run.id);
+    else if (found.kind === 'ENDED') await this.#ended(found.ended);
+    else
+      await this.#finish(offer, failure(this.#options.clock, 'The process is gone and left no exit code: it or its machine was killed.'));
+  }
+
+  async kill(taskRunId: number, fence: number, runId: number, attempt: number, why: EndingReason): Promise<void> {
+    const known = this.#attempts.get(taskRunId);
+    if (known !== undefined && known.offer.taskRun.fence === fence) {
+      if (known.killed !== null) return;
+      known.killed = why;
+    }
+    await this.#options.executor.kill({ taskRunId, attempt, fence }, runId, KILL_GRACE_MS);
+  }
+
+  async #startProcess(offer: TaskOffer, prepared: Prepared & { readonly kind: 'PROCESS' }): Promise<void> {
+    const { executor } = this.#options;
+    const started = await executor.start({ id: idOf(offer), runId: offer.run.id, ...prepared.launch });
+    const current = await this.#reportStart(offer, started.startedAt, started.pid);
+    if (!current) await executor.kill(idOf(offer), offer.run.id, KILL_GRACE_MS);
+  }
+
+  async #reportStart(offer: TaskOffer, at: bigint, pid: number | null): Promise<boolean> {
+    const { runs, host, onStarted } = this.#options;
+    const { id, fence, state } = offer.taskRun;
+    if (state === 'RUNNING_EXECUTION') return true;
+    const current = await runs.taskStarted(id, fence, at, host, pid);
+    if (current) onStarted(offer);
+    return current;
+  }
+
+  async #finishNothing(offer: TaskOffer): Promise<void> {
+    const now = this.#options.clock.now();
+    if (await this.#reportStart(offer, now, null))
+      await this.#finish(offer, { state: 'SUCCESS', exitCode: null, reason: null, endedAt: now });
+  }
+
+  async #ended(ended: Ended): Promise<void> {
+    const attempt = this.#attempts.get(ended.id.taskRunId);
+    if (attempt === undefined || attempt.offer.taskRun.fence !== ended.id.fence) return;
+    try {
+      await attempt.starting.catch(() => {}); // its own failure was reported by begin
+      await this.#finish(attempt.offer, endingOf(ended, attempt.offer, attempt.killed));
+    } catch (error) {
+      this.#forget(attempt.offer); // the exit code is on disk: the reconciler reports it again
+      this.#options.log.error('the end of a task could not be recorded and is tried again', { taskInstanceId: ended.id.taskRunId, error });
+    }
+  }
+
+  async #finish(offer: TaskOffer, ending: TaskEnding): Promise<void> {
+    const { runs, onEnded } = this.#options;
+    const current = await runs.taskEnded(offer.taskRun.id, offer.taskRun.fence, ending);
+    this.#forget(offer);
+    if (current) onEnded(offer, ending);
+  }
+
+  /** The attempt could not be started. If not even that can be recorded, the reconciler comes back to it. */
+  async #failed(offer: TaskOffer, error: unknown): Promise<void> {
+    const reason = error instanceof SluiceError ? `${error.code}: ${error.message}` : `The task could not be started: ${String(error)}`;
+    try {
+      await this.#finish(offer, failure(this.#options.clock, reason));
+    } catch (second) {
+      this.#forget(offer);
+      this.#options.log.error('a failed start could not be recorded and is tried again', { taskInstanceId: offer.taskRun.id, error: second });
+    }
+  }
+
+  #keep(offer: TaskOffer): Attempt {
+    const attempt: Attempt = { offer, killed: null, starting: Promise.resolve() };
+    this.#attempts.set(offer.taskRun.id, attempt);
+    return attempt;
+  }
+
+  #forget(offer: TaskOffer): void {
+    if (this.knows(offer.taskRun.id, offer.taskRun.fence)) this.#attempts.delete(offer.taskRun.id);
+    this.#options.onRoom();
+  }
+}
+
+const failure = (clock: Clock, reason: string): TaskEnding => ({
+  state: 'FAILURE',
+  exitCode: null,
+  reason,
+  endedAt: clock.now(),
+});

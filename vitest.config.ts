@@ -1,0 +1,21 @@
+import { defineConfig } from 'vitest/config';
+
+// SLUICE_TEST_REPORT: where `.ci/run` wants the counts, beside what people read.
+const report = process.env['SLUICE_TEST_REPORT'];
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    pool: 'forks', // real processes are started and killed in tests: a worker thread would share its signals and cwd with others
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    teardownTimeout: 5_000,
+    reporters: [
+      'default',
+      './test/support/skips-reporter.ts',
+      ...(report === undefined ? [] : [['json', { outputFile: report }] as [string, Record<string, unknown>]]),
+    ],
+    coverage: { provider: 'v8', include: ['src/**'] },
+  },
+});
