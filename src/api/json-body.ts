@@ -1,9 +1,20 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyRequest } from 'fastify';
+import type { App } from './app.ts';
 import { SluiceError } from '../core/errors.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route calls `exactNumbers` itself, for each part of the body on its own. */
+    checksNumbers?: boolean;
+  }
+}
 
 const DEEPEST = 64;
 /** Below this key numbers of any size are only kept as text, so they need not fit. */
 const EVIDENCE = 'payload';
+
+/** A number that JSON.stringify writes with the digits given (ECMAScript's JSON.rawJSON, which TypeScript's library does not know yet). */
+const rawJson = (JSON as unknown as { rawJSON(text: string): object }).rawJSON;
 
 /** An integer that a JS number cannot hold, with its digits. */
 class Unsafe {
@@ -17,43 +28,55 @@ const bad = (detail: string): SluiceError => new SluiceError('BAD_REQUEST', deta
 
 const keepDigits = (key: string, value: unknown, context?: { readonly source?: string }): unknown => {
   if (key === '__proto__') throw bad('Leave out the key "__proto__": it is not allowed in a request.');
-  const exact = typeof value !== 'number' || Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
+  const exact =
+    typeof value !== 'number' || Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
   return exact ? value : new Unsafe(context?.source ?? String(value));
 };
 
-/**
- * A request's JSON. A number that JSON.parse would round silently is an error that names its place, as ids of table formats exceed 2^53;
- * only inside `payload` any number may stand, and keeps its digits. Throws SluiceError BAD_REQUEST.
- */
+/** A request's JSON in which `exactNumbers` has not looked for numbers yet. Empty text is no body. Throws SluiceError BAD_REQUEST. */
 export const parseBody = (text: string): unknown => {
   if (text.trim() === '') return undefined;
-  let parsed: unknown;
   try {
-    parsed = JSON.parse(text, keepDigits);
+    return JSON.parse(text, keepDigits) as unknown;
   } catch (error) {
     if (error instanceof SluiceError) throw error;
     throw bad(`Send valid JSON: ${error instanceof Error ? error.message : String(error)}.`);
   }
-  return settle(parsed, [], false);
 };
+
+/**
+ * The value, if every number in it is what the sender wrote. One that JSON.parse would round silently is an error that names its place, as ids of
+ * table formats exceed 2^53; only inside `payload` any number may stand, and keeps its digits. Throws SluiceError BAD_REQUEST.
+ */
+export const exactNumbers = (parsed: unknown): unknown => settle(parsed, [], false);
 
 const settle = (value: unknown, path: readonly string[], evidence: boolean): unknown => {
   if (path.length > DEEPEST) throw bad(`Send JSON that is nested at most ${DEEPEST} levels deep.`);
   if (value instanceof Unsafe) {
-    if (evidence) return JSON.rawJSON(value.source);
-    throw bad(`Write ${value.source} as a string at ${path.join('.') || 'the top'}: JSON numbers lose digits beyond 2^53.`);
+    if (evidence) return rawJson(value.source);
+    throw bad(
+      `Write ${value.source} as a string at ${path.join('.') || 'the top'}: JSON numbers lose digits beyond 2^53.`,
+    );
   }
   if (Array.isArray(value)) return value.map((item, i) => settle(item, [...path, String(i)], evidence));
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, item]) => [key, settle(item, [...path, key], evidence || key === EVIDENCE)]);
+  const entries = Object.entries(value).map(([key, item]) => [
+    key,
+    settle(item, [...path, key], evidence || key === EVIDENCE),
+  ]);
   return Object.fromEntries(entries) as unknown;
 };
 
 /** JSON is the only body that the server reads. An empty one is no body, whatever its content type says. */
-export const readJsonBodies = (app: FastifyInstance): void => {
+export const readJsonBodies = (app: App): void => {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, async (_request: unknown, text: string | Buffer) =>
-    parseBody(text.toString()),
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string' },
+    async (request: FastifyRequest, text: string | Buffer) => {
+      const body = parseBody(text.toString());
+      return request.routeOptions.config.checksNumbers === true ? body : exactNumbers(body);
+    },
   );
 };
 
@@ -61,7 +84,7 @@ export const readJsonBodies = (app: FastifyInstance): void => {
  * Query strings and path parameters come as text: where the route's schema says integer or boolean, decimal digits and true/false become
  * one. Bodies are never converted, so `"5"` is no number there.
  */
-export const convertParameters = (app: FastifyInstance): void => {
+export const convertParameters = (app: App): void => {
   app.addHook('preValidation', async (request) => {
     const { querystring, params } = request.routeOptions.schema ?? {};
     convert(request.query, querystring);

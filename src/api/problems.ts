@@ -1,4 +1,5 @@
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify';
+import type { FastifyError, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify';
+import type { App } from './app.ts';
 import { type ErrorCode, ERRORS, SluiceError } from '../core/errors.ts';
 import type { FileProblem } from '../core/declaration-read.ts';
 import type { Log } from '../runtime/log.ts';
@@ -14,9 +15,14 @@ export class DeclarationError extends SluiceError {
 }
 
 /** Every error leaves as a problem document (RFC 9457), 404s and malformed requests included; what is our own fault says nothing of its inside. */
-export const answerProblems = (app: FastifyInstance, log: Log): void => {
+export const answerProblems = (app: App, log: Log): void => {
   app.setNotFoundHandler((request, reply) =>
-    send(request, reply, 'NOT_FOUND', `There is no ${request.method} ${pathOf(request)}: see /api/v1/openapi.json for what there is.`),
+    send(
+      request,
+      reply,
+      'NOT_FOUND',
+      `There is no ${request.method} ${pathOf(request)}: see /api/v1/openapi.json for what there is.`,
+    ),
   );
   app.setErrorHandler((error: FastifyError | Error, request, reply) => {
     const { code, detail } = explain(error);
@@ -68,7 +74,10 @@ const FASTIFY_ERRORS: Readonly<Record<string, { code: ErrorCode; detail: string 
     code: 'BAD_REQUEST',
     detail: 'Send JSON with "Content-Type: application/json": the server reads no other body.',
   },
-  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'BODY_TOO_LARGE', detail: 'Send less at once: the body is larger than this route takes.' },
+  FST_ERR_CTP_BODY_TOO_LARGE: {
+    code: 'BODY_TOO_LARGE',
+    detail: 'Send less at once: the body is larger than this route takes.',
+  },
 };
 
 /** One sentence for the first thing that a schema refuses. `context`: body, querystring, params, headers. */
@@ -77,7 +86,8 @@ export const describe = (errors: readonly FastifySchemaValidationError[], contex
   if (first === undefined) return 'Correct the request: it does not have the shape that this route takes.';
   const place = `${context}${first.instancePath.replaceAll('/', '.')}`;
   const { params } = first as { params: Record<string, unknown> };
-  if (first.keyword === 'additionalProperties') return `Remove "${String(params['additionalProperty'])}" from ${place}: it is not known there.`;
+  if (first.keyword === 'additionalProperties')
+    return `Remove "${String(params['additionalProperty'])}" from ${place}: it is not known there.`;
   if (first.keyword === 'required') return `Add "${String(params['missingProperty'])}" to ${place}: it is missing.`;
   const allowed = Array.isArray(params['allowedValues']) ? `: ${params['allowedValues'].join(', ')}` : '';
   return `Correct ${place}: it ${first.message ?? 'has the wrong shape'}${allowed}.`;

@@ -12,7 +12,9 @@ export const projectName = async (store: Store, codeOrName: string): Promise<str
   const names = projects.map(({ name }) => name).join(', ');
   throw new SluiceError(
     'NOT_FOUND',
-    names === '' ? 'Apply a file first: there is no project yet.' : `Name one of the projects ${names}: there is no "${codeOrName}".`,
+    names === ''
+      ? 'Apply a file first: there is no project yet.'
+      : `Name one of the projects ${names}: there is no "${codeOrName}".`,
   );
 };
 
@@ -32,7 +34,10 @@ export const assetOf = async (store: Store, project: string, keyText: string): P
   const name = await projectName(store, project);
   const details = await store.assets.get(keyOf(keyText));
   if (details.project === name) return details;
-  throw new SluiceError('UNKNOWN_ASSET', `Ask for ${details.asset.key} in the project that owns it: "${name}" does not.`);
+  throw new SluiceError(
+    'UNKNOWN_ASSET',
+    `Ask for ${details.asset.key} in the project that owns it: "${name}" does not.`,
+  );
 };
 
 /** The run, if it belongs to the project. Throws NOT_FOUND. */

@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify from 'fastify';
+import type { App, Routes } from './app.ts';
 import { authenticate, checkHost, requirePermissions } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
 import { convertParameters, readJsonBodies } from './json-body.ts';
@@ -14,17 +15,6 @@ import { logRoutes } from './routes/logs.ts';
 import { runRoutes } from './routes/runs.ts';
 import { triggerHistoryRoutes } from './routes/trigger-history.ts';
 import { workflowRoutes } from './routes/workflows.ts';
-
-export type App = FastifyInstance<
-  import('node:http').Server,
-  import('node:http').IncomingMessage,
-  import('node:http').ServerResponse,
-  import('fastify').FastifyBaseLogger,
-  TypeBoxTypeProvider
->;
-
-/** One resource's routes, under /api/v1. */
-export type Routes = (app: App, deps: ApiDeps) => void;
 
 export const BASE = '/api/v1';
 const MEBIBYTE = 1024 * 1024;
@@ -51,15 +41,15 @@ export const createApi = async (deps: ApiDeps, extra: readonly Routes[] = []): P
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allowUnionTypes: true } },
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
-  requirePermissions(app as unknown as FastifyInstance);
-  answerProblems(app as unknown as FastifyInstance, deps.log);
-  readJsonBodies(app as unknown as FastifyInstance);
-  checkHost(app as unknown as FastifyInstance, deps.allowedHosts);
-  authenticate(app as unknown as FastifyInstance, deps.tokens);
-  convertParameters(app as unknown as FastifyInstance);
+  requirePermissions(app);
+  answerProblems(app, deps.log);
+  readJsonBodies(app);
+  checkHost(app, deps.allowedHosts);
+  authenticate(app, deps.tokens);
+  convertParameters(app);
   await app.register(swagger, { openapi: openApiHead(deps.version) });
-  await app.register(async (scope) => healthRoutes(scope as unknown as App, deps));
-  await app.register(async (scope) => addResources(scope as unknown as App, deps, extra), { prefix: BASE });
+  await app.register(async (scope) => healthRoutes(scope as App, deps));
+  await app.register(async (scope) => addResources(scope as App, deps, extra), { prefix: BASE });
   await app.ready();
   return app;
 };

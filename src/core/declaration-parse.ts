@@ -57,12 +57,18 @@ const readFile = (place: Place, raw: unknown, defaults: WorkflowDefaults): Proje
   if (fields === null) return null;
   const version = readRequired(place, fields, 'apiVersion');
   if (version !== null && version !== API_VERSION)
-    complain(at(place, 'apiVersion'), `Write "apiVersion: ${API_VERSION}": this version of Sluice knows no "${version}".`);
+    complain(
+      at(place, 'apiVersion'),
+      `Write "apiVersion: ${API_VERSION}": this version of Sluice knows no "${version}".`,
+    );
   const project = readProject(place, fields);
   const assets = readList(at(place, 'assets'), fields['assets']).flatMap(
     (asset, i) => parseAsset(at(place, 'assets', i), asset) ?? [],
   );
-  refuseDoubles(at(place, 'assets'), assets.map((asset) => asset.key));
+  refuseDoubles(
+    at(place, 'assets'),
+    assets.map((asset) => asset.key),
+  );
   const workflows = readWorkflows(at(place, 'workflows'), fields['workflows'], defaults);
   return project === null ? null : { project, assets, workflows };
 };
@@ -71,13 +77,21 @@ const readProject = (place: Place, fields: Readonly<Record<string, unknown>>): s
   const project = readRequired(place, fields, 'project');
   if (project === null) return null;
   if (project.length <= 255 && !/^\d+$/.test(project)) return project;
-  complain(at(place, 'project'), 'Give the project a name of at most 255 characters that is not a number (a number means its code).');
+  complain(
+    at(place, 'project'),
+    'Give the project a name of at most 255 characters that is not a number (a number means its code).',
+  );
   return null;
 };
 
 const readWorkflows = (place: Place, raw: unknown, defaults: WorkflowDefaults): readonly WorkflowDeclaration[] => {
-  const workflows = readList(place, raw).flatMap((workflow, i) => parseWorkflow(at(place, i), workflow, defaults) ?? []);
-  refuseDoubles(place, workflows.map((workflow) => workflow.name));
+  const workflows = readList(place, raw).flatMap(
+    (workflow, i) => parseWorkflow(at(place, i), workflow, defaults) ?? [],
+  );
+  refuseDoubles(
+    place,
+    workflows.map((workflow) => workflow.name),
+  );
   return workflows;
 };
 
@@ -97,7 +111,10 @@ export const parseAsset = (place: Place, raw: unknown): Asset | null => {
   const seconds = readCount(place, fields, 'pollIntervalSeconds', null, 1, 86_400);
   const pushMode = readChoice(place, fields, 'pushMode', ['VERIFY', 'TRUST'], location === null ? 'TRUST' : 'VERIFY');
   if (pushMode === 'VERIFY' && location === null && fields['location'] === undefined)
-    complain(at(place, 'pushMode'), 'Add a location: without one the table cannot be read, so what is pushed can only be trusted.');
+    complain(
+      at(place, 'pushMode'),
+      'Add a location: without one the table cannot be read, so what is pushed can only be trusted.',
+    );
   return {
     key,
     location,
@@ -122,7 +139,11 @@ const readLocation = (place: Place, fields: Readonly<Record<string, unknown>>): 
   if (text === undefined) return null;
   const scheme = SCHEME.exec(text)?.[1];
   if (scheme !== undefined)
-    complain(at(place, 'location'), `This version of Sluice reads tables on local disks only, not ${scheme}:// : use a mounted folder.`);
-  else if (!ABSOLUTE.test(text)) complain(at(place, 'location'), `Give the folder's absolute path: "${text}" is relative.`);
+    complain(
+      at(place, 'location'),
+      `This version of Sluice reads tables on local disks only, not ${scheme}:// : use a mounted folder.`,
+    );
+  else if (!ABSOLUTE.test(text))
+    complain(at(place, 'location'), `Give the folder's absolute path: "${text}" is relative.`);
   return text.length > 1 ? text.replace(/[\\/]+$/, '') : text;
 };

@@ -36,8 +36,10 @@ export const complain = (place: Place, detail: string, code: ErrorCode = 'BAD_FI
 
 /** `workflows[0].tasks[2].type`; the whole file is `the file`. */
 export const pathText = (path: FilePath): string =>
-  path.reduce<string>((text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`), '') ||
-  'the file';
+  path.reduce<string>(
+    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`),
+    '',
+  ) || 'the file';
 
 const isFields = (raw: unknown): raw is Fields => typeof raw === 'object' && raw !== null && !Array.isArray(raw);
 
@@ -69,8 +71,8 @@ const refuseUnknown = (place: Place, key: string, shape: Shape): void => {
     return;
   }
   const guess = nearest(key, shape.known);
-  const hint = guess === null ? `the keys here are ${shape.known.join(', ')}` : `did you mean "${guess}"?`;
-  complain(place, `"${key}" is not a key that is known here: ${hint}${guess === null ? '.' : ''}`);
+  const hint = guess === undefined ? `the keys here are ${shape.known.join(', ')}` : `did you mean "${guess}"?`;
+  complain(place, `"${key}" is not a key that is known here: ${hint}${guess === undefined ? '.' : ''}`);
 };
 
 /** The list at the place, empty where there is none. */
@@ -86,7 +88,8 @@ export const readRequired = (place: Place, fields: Fields, key: string): string 
   const value = fields[key];
   if (typeof value === 'string' && value.trim() !== '') return value;
   if (value === undefined || value === null || value === '') complain(place, `Add "${key}": it is missing.`);
-  else complain(at(place, key), `Write a text for "${key}", in quotes if it looks like a number, not ${kindOf(value)}.`);
+  else
+    complain(at(place, key), `Write a text for "${key}", in quotes if it looks like a number, not ${kindOf(value)}.`);
   return null;
 };
 
@@ -169,7 +172,8 @@ export const readParameters = (place: Place, fields: Fields, key: string): reado
     : readList(here, raw).map((entry, i) => ({ place: at(here, i), raw: entry }));
   const read = listed.flatMap((entry) => readParameter(entry.place, entry.raw) ?? []);
   for (const [i, { prop }] of read.entries())
-    if (read.findIndex((other) => other.prop === prop) < i) complain(here, `The parameter "${prop}" stands here twice: leave one out.`);
+    if (read.findIndex((other) => other.prop === prop) < i)
+      complain(here, `The parameter "${prop}" stands here twice: leave one out.`);
   return read;
 };
 
@@ -178,7 +182,8 @@ const readParameter = (place: Place, raw: unknown): Parameter | null => {
   const prop = fields && readRequired(place, fields, 'prop');
   if (fields === null || prop === null) return null;
   const value = parameterText(fields['value'] ?? '');
-  if (value === null) complain(place, `Write a text, a number or true/false as the value of "${prop}", not ${kindOf(fields['value'])}.`);
+  if (value === null)
+    complain(place, `Write a text, a number or true/false as the value of "${prop}", not ${kindOf(fields['value'])}.`);
   return { prop, direct: readChoice(place, fields, 'direct', ['IN', 'OUT']), value: value ?? '' };
 };
 

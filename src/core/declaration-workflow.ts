@@ -151,7 +151,8 @@ const readGroups = (place: Place, fields: Fields): readonly DependencyGroup[] =>
   }));
   const names = new Set<string>();
   for (const { place: where, group } of groups) {
-    if (group !== null && names.has(group.name)) complain(where, `A group "${group.name}" stands here already: rename one.`);
+    if (group !== null && names.has(group.name))
+      complain(where, `A group "${group.name}" stands here already: rename one.`);
     if (group !== null) names.add(group.name);
   }
   refuseSharedAliases(groups);
@@ -166,7 +167,10 @@ const refuseSharedAliases = (groups: readonly { place: Place; group: DependencyG
       const owner = owners.get(alias) ?? assetKey;
       owners.set(alias, owner);
       if (owner !== assetKey)
-        complain(place, `Give ${assetKey} an alias of its own: "${alias}" already stands for ${owner} in this workflow.`);
+        complain(
+          place,
+          `Give ${assetKey} an alias of its own: "${alias}" already stands for ${owner} in this workflow.`,
+        );
     }
 };
 
@@ -186,7 +190,8 @@ const readTasks = (place: Place, raw: unknown, check: TaskCheck): readonly TaskD
 const refuseTwins = (tasks: readonly { place: Place; task: TaskDeclaration | null }[]): void => {
   const names = new Set<string>();
   for (const { place, task } of tasks) {
-    if (task !== null && names.has(task.name)) complain(at(place, 'name'), `A task "${task.name}" stands here already: rename one.`);
+    if (task !== null && names.has(task.name))
+      complain(at(place, 'name'), `A task "${task.name}" stands here already: rename one.`);
     if (task !== null) names.add(task.name);
   }
 };
@@ -198,7 +203,7 @@ const refuseStrangers = (place: Place, task: TaskDeclaration, all: readonly Task
     const guess = nearest(name, names);
     complain(
       at(place, 'dependsOn', i),
-      `No task of this workflow is called "${name}"${guess === null ? ': correct or remove it.' : `: did you mean "${guess}"?`}`,
+      `No task of this workflow is called "${name}"${guess === undefined ? ': correct or remove it.' : `: did you mean "${guess}"?`}`,
     );
   }
 };

@@ -29,8 +29,9 @@ export const needsRecording = (
 
 /** A reader over the formats' sources, with a time limit on each read. */
 export const createReader = (options: {
-  readonly sourceOf: (format: string) => Promise<Source | null>;
-  readonly filesOf: (location: string) => Files;
+  readonly sourceOf: (format: string) => Promise<Source | undefined>;
+  /** undefined: nothing here reads such locations. */
+  readonly filesOf: (location: string) => Promise<Files | undefined>;
   readonly clock: Clock;
   readonly limitMs: number;
 }): Reader => {
@@ -38,9 +39,10 @@ export const createReader = (options: {
     const { asset, cursor } = target;
     const { format, branch } = assetName(asset.key);
     const source = await options.sourceOf(format);
-    if (source === null || asset.location === null)
-      return unreadable(cursor, `No reader for ${format} tables is built in; push their events instead.`, false);
-    return source.poll({ location: asset.location, branch, files: options.filesOf(asset.location) }, cursor, {
+    const files = asset.location === null ? undefined : await options.filesOf(asset.location);
+    if (source === undefined || files === undefined || asset.location === null)
+      return unreadable(cursor, `This version of Sluice cannot read ${format} tables at ${asset.location}; push their events instead.`, false);
+    return source.poll({ location: asset.location, branch, files }, cursor, {
       firstReadLimit: FIRST_READ_LIMIT,
       signal,
     });

@@ -76,7 +76,9 @@ function openDestination(destination: string): ReturnType<typeof pino.destinatio
   stream.on('error', (error: Error) => {
     if (told || destination === 'stderr') return;
     told = true;
-    tellStderr(`The log file ${destination} cannot be written (${error.message}); free space or set log.destination.\n`);
+    tellStderr(
+      `The log file ${destination} cannot be written (${error.message}); free space or set log.destination.\n`,
+    );
   });
   return stream;
 }

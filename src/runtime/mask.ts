@@ -1,7 +1,8 @@
 /** What stands in a log or a printed configuration in place of a secret. */
 const MASK = '***';
 
-const SECRET_NAME = /pass(word|wd|phrase)?$|secret|token$|authorization|credential|cookie|(api|access|private)[-_]?key$/i;
+const SECRET_NAME =
+  /pass(word|wd|phrase)?$|secret|token$|authorization|credential|cookie|(api|access|private)[-_]?key$/i;
 const URL_PASSWORD = /\b([a-z][a-z0-9+.-]*:\/\/[^\s/:@]*):[^\s/@]+@/gi;
 const BEARER = /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/g;
 

@@ -66,8 +66,14 @@ function engineMetrics(registry: Registry) {
   const [count, level, latency] = [counter(registry), gauge(registry), seconds(registry)];
   return {
     commandLag: latency('sluice_command_lag_seconds', 'From a command to its run.'),
-    evaluationLag: latency('sluice_evaluation_lag_seconds', 'From an event to the evaluation of the groups that name it.'),
-    triggerLatency: latency('sluice_trigger_latency_seconds', 'From a commit seen to the start of the first task it triggered.'),
+    evaluationLag: latency(
+      'sluice_evaluation_lag_seconds',
+      'From an event to the evaluation of the groups that name it.',
+    ),
+    triggerLatency: latency(
+      'sluice_trigger_latency_seconds',
+      'From a commit seen to the start of the first task it triggered.',
+    ),
     scanDuration: latency('sluice_scan_duration_seconds', 'One poll of one asset.'),
     tasksRunning: level('sluice_tasks_running', 'Attempts that run.'),
     tasksWaiting: level('sluice_tasks_waiting', 'Attempts that wait for a slot.'),

@@ -21,6 +21,18 @@ export const flagOrNull = (value: bigint | null): boolean | null => (value === n
 export const text = (value: unknown): string => JSON.stringify(value);
 export const parse = <T>(json: string): T => JSON.parse(json) as T;
 
+/** A text that is the same for equal values, whatever the order of their keys. */
+export const canonical = (value: unknown): string => {
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return `{${members
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`)
+    .join(',')}}`;
+};
+
 /** A fixed list of names as integers and back; throws for an integer that the list does not have (a newer Sluice wrote it). */
 const coded = <N extends string>(what: string, codes: Readonly<Record<N, number>>) => {
   const names = new Map(Object.entries<number>(codes).map(([name, code]) => [code, name as N]));

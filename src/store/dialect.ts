@@ -23,6 +23,8 @@ export interface Dialect {
   ): Promise<void>;
   /** Inserts a row into a table with an `id` and says which it got. */
   insertForId<T extends keyof Database>(db: Db, table: T, row: Insertable<Database[T]>): Promise<bigint>;
+  /** Keeps other transactions from this row until ours ends, so that what we decide from it still holds when we write. */
+  lockRow<T extends keyof Database>(db: Db, table: T, column: keyof Database[T] & string, value: bigint): Promise<void>;
   /** Reads a shard's generation so that no other transaction can raise it before this one ends (facts/engines.md 1.4); null: no row. */
   generation(db: Db, shard: number): Promise<bigint | null>;
   /** Runs alone among all processes that migrate this database; in one transaction where DDL allows it. */

@@ -1,5 +1,6 @@
 import { SluiceError } from '../core/errors.ts';
 import type { EpochMs } from '../core/time.ts';
+import type { WorkflowDefinition } from '../core/workflow/definition.ts';
 import type { Db } from './database.ts';
 import type { Dialect } from './dialect.ts';
 import type { Hint } from './store.ts';
@@ -10,6 +11,8 @@ export interface View {
   readonly dialect: Dialect;
   readonly now: EpochMs;
   readonly sha256: (text: string) => string;
+  /** Versions of workflows read before, by "code:version": they never change, their release state aside. */
+  readonly definitions: Map<string, WorkflowDefinition>;
 }
 
 /** A transaction under way. Hints are told after its commit. */
@@ -35,6 +38,7 @@ export class Engine {
   readonly #listeners: ((hint: Hint) => void)[] = [];
   /** The generation that this store claimed; null: it owns nothing. */
   #generation: bigint | null = null;
+  readonly #definitions = new Map<string, WorkflowDefinition>();
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -58,10 +62,10 @@ export class Engine {
 
   /** One transaction: all that `body` wrote, or, if it throws, nothing. */
   async write<T>(body: (tx: Tx) => Promise<T>): Promise<T> {
-    const { writer, dialect, sha256, nonce } = this.#options;
+    const { writer, nonce } = this.#options;
     const hints = new Set<Hint>();
     const result = await writer.transaction().execute(async (db) =>
-      body({ db, dialect, sha256, nonce, now: await dialect.now(db), hint: (hint) => hints.add(hint) }),
+      body({ ...(await this.#view(db)), nonce, hint: (hint) => hints.add(hint) }),
     );
     for (const hint of hints) for (const listener of this.#listeners) listener(hint);
     return result;
@@ -82,8 +86,12 @@ export class Engine {
 
   /** Reads that see one state of the database, without holding up a writer. */
   async read<T>(body: (view: View) => Promise<T>): Promise<T> {
-    const { reader, dialect, sha256 } = this.#options;
-    return reader.transaction().execute(async (db) => body({ db, dialect, sha256, now: await dialect.now(db) }));
+    return this.#options.reader.transaction().execute(async (db) => body(await this.#view(db)));
+  }
+
+  async #view(db: Db): Promise<View> {
+    const { dialect, sha256 } = this.#options;
+    return { db, dialect, sha256, definitions: this.#definitions, now: await dialect.now(db) };
   }
 
   async close(): Promise<void> {

@@ -85,13 +85,14 @@ export class Worker {
       await this.#finish(offer, failure(this.#options.clock, 'The process is gone and left no exit code: it or its machine was killed.'));
   }
 
-  async kill(taskRunId: number, fence: number, runId: number, attempt: number, why: EndingReason): Promise<void> {
-    const known = this.#attempts.get(taskRunId);
-    if (known !== undefined && known.offer.taskRun.fence === fence) {
+  async kill(id: AttemptId, runId: number, why: EndingReason): Promise<void> {
+    const known = this.#attempts.get(id.taskRunId);
+    if (known !== undefined && known.offer.taskRun.fence === id.fence) {
       if (known.killed !== null) return;
       known.killed = why;
+      await known.starting.catch(() => {});
     }
-    await this.#options.executor.kill({ taskRunId, attempt, fence }, runId, KILL_GRACE_MS);
+    await this.#options.executor.kill(id, runId, KILL_GRACE_MS);
   }
 
   async #startProcess(offer: TaskOffer, prepared: Prepared & { readonly kind: 'PROCESS' }): Promise<void> {

@@ -23,7 +23,11 @@ export const TimeInput = Type.Union([Type.String({ minLength: 1, maxLength: 40 }
 
 export const Code = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
-export const AssetKeyText = Type.String({ minLength: 1, maxLength: 512, examples: ['paimon://ods_db/ods_order_latest'] });
+export const AssetKeyText = Type.String({
+  minLength: 1,
+  maxLength: 512,
+  examples: ['paimon://ods_db/ods_order_latest'],
+});
 
 /** One thing that is wrong with a declaration: where, and what to do. */
 export const ProblemPlace = Type.Object({
@@ -52,7 +56,9 @@ export const PageQuery = {
 export const PageOf = <T extends TSchema>(item: T) =>
   Type.Object({ items: Type.Array(item), nextCursor: Nullable(Type.String()) });
 
-export const ProjectParam = { projectCode: Type.String({ minLength: 1, maxLength: 255, description: "The project's code or name." }) };
+export const ProjectParam = {
+  projectCode: Type.String({ minLength: 1, maxLength: 255, description: "The project's code or name." }),
+};
 
 export const VersionRefBody = Type.Object({ snapshotId: FormatId, epoch: Type.Integer(), ordinal: Type.Integer() });
 export type VersionRefBody = Static<typeof VersionRefBody>;

@@ -7,7 +7,7 @@ import { ProjectBody, ProjectParam } from '../contract/common.ts';
 import { applyDeclaration } from '../declare.ts';
 import { DeclarationError } from '../problems.ts';
 import { projectNameFor } from '../projects.ts';
-import type { Routes } from '../server.ts';
+import type { Routes } from '../app.ts';
 import type { ApiDeps } from '../deps.ts';
 
 const BODY_LIMIT = 5 * 1024 * 1024;

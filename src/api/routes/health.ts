@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { Routes } from '../server.ts';
+import type { Routes } from '../app.ts';
 
 const Health = Type.Object({ status: Type.String(), version: Type.String() });
 const Readiness = Type.Object({ status: Type.String(), problems: Type.Array(Type.String()) });
@@ -8,7 +8,10 @@ const Readiness = Type.Object({ status: Type.String(), problems: Type.Array(Type
 export const healthRoutes: Routes = (app, deps) => {
   app.get(
     '/healthz',
-    { config: { permission: 'public' }, schema: { operationId: 'getHealth', tags: ['health'], response: { 200: Health } } },
+    {
+      config: { permission: 'public' },
+      schema: { operationId: 'getHealth', tags: ['health'], response: { 200: Health } },
+    },
     () => ({ status: 'ok', version: deps.version }),
   );
   app.get(
@@ -19,12 +22,21 @@ export const healthRoutes: Routes = (app, deps) => {
     },
     async (_request, reply) => {
       const problems = [...(await deps.notReady())];
-      return problems.length === 0 ? { status: 'ready', problems } : reply.code(503).send({ status: 'not ready', problems });
+      return problems.length === 0
+        ? { status: 'ready', problems }
+        : reply.code(503).send({ status: 'not ready', problems });
     },
   );
   app.get(
     '/metrics',
-    { config: { permission: 'read' }, schema: { operationId: 'getMetrics', tags: ['health'], produces: ['text/plain'] } },
-    async (_request, reply) => reply.type(deps.metrics.contentType).serializer(String).send(await deps.metrics.text()),
+    {
+      config: { permission: 'read' },
+      schema: { operationId: 'getMetrics', tags: ['health'], produces: ['text/plain'] },
+    },
+    async (_request, reply) =>
+      reply
+        .type(deps.metrics.contentType)
+        .serializer(String)
+        .send(await deps.metrics.text()),
   );
 };

@@ -150,7 +150,11 @@ export const deriveEvent = (
   eventType: AssetEventType,
   fields: Partial<StatedEvent>,
   note: EventNote,
-): void => addEvent(draft, { ...blankStatement(draft.asset.key, eventType, draft.source), ...fields }, note);
+): void => {
+  const blank = blankStatement(draft.asset.key, eventType, draft.source);
+  // What is derived from a statement keeps what the sender said, but is an event of its own type.
+  addEvent(draft, { ...blank, ...fields, eventType, assetKey: blank.assetKey, sourceType: blank.sourceType }, note);
+};
 
 const pick = <T>(keys: ReadonlySet<string>, from: ReadonlyMap<string, T>): T[] =>
   [...keys].flatMap((key) => from.get(key) ?? []);
@@ -171,10 +175,12 @@ const nextState = (draft: Draft): AssetState => {
 export const finishDraft = (draft: Draft): Effects => {
   const state = nextState(draft);
   const newVersions = draft.versions.filter((version) => draft.newOrdinals.has(version.ordinal));
-  const verdicts = [...pick(draft.changedVerdicts, draft.verdicts), ...draft.newlyWaiting];
+  const waiting = draft.newlyWaiting.filter((verdict) => !draft.bound.includes(verdict));
+  const verdicts = [...pick(draft.changedVerdicts, draft.verdicts), ...waiting];
+  const bound = draft.bound.filter((verdict) => !draft.newlyWaiting.includes(verdict));
   const schemas = pick(draft.changedSchemas, draft.schemas);
   const tags = pick(draft.changedTags, draft.tags);
-  const changes = [newVersions, verdicts, schemas, tags, draft.bound, [...draft.promoted], [...draft.withdrawn]];
+  const changes = [newVersions, verdicts, schemas, tags, bound, [...draft.promoted], [...draft.withdrawn]];
   return {
     state,
     events: draft.events,
@@ -184,7 +190,7 @@ export const finishDraft = (draft: Draft): Effects => {
     // A version that is new in this very change is written as corrected; only older ones need the correction.
     nowDataChange: [...draft.promoted].filter((ordinal) => !draft.newOrdinals.has(ordinal)),
     verdicts,
-    boundVerdicts: draft.bound,
+    boundVerdicts: bound,
     schemas,
     tags,
     touchesGroups: state !== draft.before || changes.some((list) => list.length > 0),

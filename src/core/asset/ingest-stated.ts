@@ -1,11 +1,183 @@
-import type { Result } from '../result.ts';
+import { ok, type Result, refuse } from '../result.ts';
 import type { EpochMs } from '../time.ts';
-import type { StatedEvent } from './event.ts';
+import { raiseWatermark } from './commits.ts';
+import { addEvent, beginDraft, type Draft, finishDraft, inEpoch, setState } from './draft.ts';
+import { dedupKeys } from './dedup.ts';
+import { beginEpoch, putHealth } from './epochs.ts';
+import type { AssetEventType, StatedEvent } from './event.ts';
 import type { Effects } from './ingest.ts';
-import type { AssetHistory } from './state.ts';
-export declare const ingestStated: (
+import { advanceSchema, carrySchemas, seeSchema } from './schemas.ts';
+import { type StatedCommit, takeStatedCommit } from './stated-commit.ts';
+import { takeBackfill, takeCdc, takeDecision, takePartitionDone, takeVerdict } from './statements.ts';
+import type { Asset, AssetHistory } from './state.ts';
+import { type TagStatement, takeTag } from './tags.ts';
+import { recordCommit } from './commits.ts';
+import { bindWaiting, carryVerdicts } from './verdicts.ts';
+
+/** What a statement did: DUPLICATE changed nothing because it was known. HINT asks for a look at the table. */
+type Taken = 'DONE' | 'DUPLICATE' | 'HINT';
+
+/** Nobody but its writers can tell about this table: what they say is recorded as they say it. */
+export const isTrusted = (asset: Pick<Asset, 'pushMode' | 'location'>): boolean =>
+  asset.pushMode === 'TRUST' || asset.location === null;
+
+/** What the table's own metadata shows: where Sluice can read it, a push of these is only a hint. */
+const OBSERVABLE: ReadonlySet<AssetEventType> = new Set([
+  'SNAPSHOT_COMMITTED',
+  'WATERMARK_ADVANCED',
+  'TAG_CREATED',
+  'TAG_MOVED',
+  'TAG_DELETED',
+  'SCHEMA_CHANGED',
+  'ROLLED_BACK',
+  'RECREATED',
+]);
+
+const NEEDS: Partial<Record<AssetEventType, readonly (keyof StatedEvent)[]>> = {
+  SNAPSHOT_COMMITTED: ['snapshotId'],
+  WATERMARK_ADVANCED: ['watermark'],
+  TAG_CREATED: ['tag', 'snapshotId'],
+  TAG_MOVED: ['tag', 'snapshotId'],
+  TAG_DELETED: ['tag'],
+  SCHEMA_CHANGED: ['schemaId'],
+  SCHEMA_CHANGE_APPROVED: ['schemaId'],
+  SCHEMA_CHANGE_REJECTED: ['schemaId'],
+  ROLLED_BACK: ['snapshotId'],
+  PARTITION_DONE: ['partitionKey'],
+};
+
+const OURS: ReadonlySet<AssetEventType> = new Set(['HISTORY_GAP', 'SOURCE_UNREADABLE', 'SOURCE_RECOVERED']);
+
+/** Why the statement cannot be taken as it stands; undefined: it can. A hint needs no more than its type. */
+const whyBad = (event: StatedEvent, asHint: boolean): string | undefined => {
+  if (OURS.has(event.eventType)) return `${event.eventType} is recorded by Sluice itself: do not send it.`;
+  if (asHint) return undefined;
+  const missing = (NEEDS[event.eventType] ?? []).filter((name) => event[name] === null || event[name] === '');
+  return missing.length === 0 ? undefined : `${event.eventType} needs ${missing.join(' and ')}: add it to the event.`;
+};
+
+const takeHint = (draft: Draft, event: StatedEvent, nonce: string): Taken => {
+  const known = event.snapshotId === null ? undefined : inEpoch(draft, event.snapshotId);
+  const newer = known !== undefined && (event.commitTime ?? 0n) > known.commitTime;
+  if (event.eventType === 'SNAPSHOT_COMMITTED' && known !== undefined && !newer) return 'DUPLICATE';
+  addEvent(draft, event, {
+    dedupKey: dedupKeys.hint(event, draft.state.epoch, nonce),
+    ordinal: known?.ordinal ?? null,
+    status: 'HINT',
+    sentence: `${event.eventType} was told; the table itself is looked at.`,
+  });
+  return 'HINT';
+};
+
+const takeWatermark = (draft: Draft, event: StatedEvent): Taken =>
+  raiseWatermark(draft, event.watermark, event) ? 'DONE' : 'DUPLICATE';
+
+const takeStatedTag = (draft: Draft, event: StatedEvent): Taken => {
+  const at = event.commitTime ?? draft.now;
+  const snapshotId = event.eventType === 'TAG_DELETED' ? null : event.snapshotId;
+  const statement: TagStatement = { tag: event.tag ?? '', snapshotId, at, fields: event };
+  return takeTag(draft, statement) === 'DONE' ? 'DONE' : 'DUPLICATE';
+};
+
+const takeStatedSchema = (draft: Draft, event: StatedEvent): Taken => {
+  const before = draft.changedSchemas.size;
+  seeSchema(draft, event.schemaId ?? '', null);
+  if (draft.changedSchemas.size === before) return 'DUPLICATE';
+  advanceSchema(draft, event.schemaId ?? '');
+  return 'DONE';
+};
+
+const takeStatedRollback = (draft: Draft, event: StatedCommit): Taken => {
+  const target = draft.versions.findLast((version) => version.snapshotId === event.snapshotId);
+  if (target === undefined || target === draft.versions.at(-1)) return 'DUPLICATE';
+  const oldEpoch = draft.state.epoch;
+  const sentence = `The table was rolled back to version ${event.snapshotId}; what came after it is withdrawn.`;
+  beginEpoch(draft, { type: 'ROLLED_BACK', keepUpTo: target.ordinal, sentence, fields: event });
+  carrySchemas(draft, oldEpoch, []);
+  setState(draft, { watermark: target.watermark });
+  recordCommit(draft, target, 'RESTORED');
+  const since = event.commitTime ?? draft.now;
+  carryVerdicts(draft, oldEpoch, new Map([[target.snapshotId, target.commitTime]]), since);
+  return 'DONE';
+};
+
+const takeStatedRecreation = (draft: Draft, event: StatedEvent): Taken => {
+  const known = event.tableId !== null && event.tableId === draft.state.tableId;
+  if (known || !draft.versions.some((version) => version.epoch === draft.state.epoch)) return 'DUPLICATE';
+  const sentence = 'The table was dropped and created again; its former versions are withdrawn.';
+  beginEpoch(draft, { type: 'RECREATED', keepUpTo: 0, sentence, fields: event });
+  setState(draft, { tableId: event.tableId, schemaId: null });
+  return 'DONE';
+};
+
+const take = (draft: Draft, event: StatedEvent, nonce: string): Taken => {
+  switch (event.eventType) {
+    case 'SNAPSHOT_COMMITTED':
+      return takeStatedCommit(draft, { ...event, snapshotId: event.snapshotId ?? '' });
+    case 'WATERMARK_ADVANCED':
+      return takeWatermark(draft, event);
+    case 'TAG_CREATED':
+    case 'TAG_MOVED':
+    case 'TAG_DELETED':
+      return takeStatedTag(draft, event);
+    case 'SCHEMA_CHANGED':
+      return takeStatedSchema(draft, event);
+    case 'ROLLED_BACK':
+      return takeStatedRollback(draft, { ...event, snapshotId: event.snapshotId ?? '' });
+    case 'RECREATED':
+      return takeStatedRecreation(draft, event);
+    case 'QUALITY_CHECK_PASSED':
+    case 'QUALITY_CHECK_FAILED':
+      return takeVerdict(draft, event, nonce);
+    case 'SCHEMA_CHANGE_APPROVED':
+    case 'SCHEMA_CHANGE_REJECTED':
+      return takeDecision(draft, event, nonce);
+    case 'BACKFILL_STARTED':
+    case 'BACKFILL_COMPLETED':
+      return takeBackfill(draft, event, nonce);
+    case 'CDC_LAG_DETECTED':
+    case 'CDC_LAG_RECOVERED':
+      return takeCdc(draft, event, nonce);
+    case 'PARTITION_DONE':
+      return takePartitionDone(draft, event);
+    case 'HISTORY_GAP':
+    case 'SOURCE_UNREADABLE':
+    case 'SOURCE_RECOVERED':
+      return 'DUPLICATE';
+  }
+};
+
+const settle = (draft: Draft, taken: Taken): Effects & { readonly duplicate: boolean } => {
+  const trusted = isTrusted(draft.asset);
+  if (trusted && draft.versions.length > 0) {
+    // Nobody scans: what waits for a scan is decided by what has been told. A commit also shows that the asset is alive.
+    bindWaiting(draft, draft.now);
+    if (draft.state.health === 'NEVER_READ') putHealth(draft, 'OK', null);
+  }
+  return { ...finishDraft(draft), lookNow: taken === 'HINT', duplicate: taken === 'DUPLICATE' };
+};
+
+/**
+ * Folds one statement (push, person) into the asset (semantics.md, 2). `receivedAt`: the database's clock; `nonce`: unique to this call,
+ * makes a statement without an eventId always new. `duplicate`: it said nothing new and is answered as a success; that an eventId came
+ * before is the store's to notice, by the unique dedup key. Refused with BAD_EVENT when a field that its type needs is missing.
+ */
+export const ingestStated = (
   history: AssetHistory,
   event: StatedEvent,
   receivedAt: EpochMs,
   nonce: string,
-) => Result<Effects & { readonly duplicate: boolean }>;
+): Result<Effects & { readonly duplicate: boolean }> => {
+  const asHint = OBSERVABLE.has(event.eventType) && !isTrusted(history.asset);
+  const why = whyBad(event, asHint);
+  if (why !== undefined) return refuse('BAD_EVENT', why);
+  const draft = beginDraft(history, receivedAt, event.sourceType);
+  return ok(settle(draft, asHint ? takeHint(draft, event, nonce) : take(draft, event, nonce)));
+};
+
+/** A person lets a held asset go on (onGap, onRollback, onRecreate: HOLD). Changes nothing if it is not held. */
+export const releaseHold = (history: AssetHistory, at: EpochMs): Effects => {
+  const draft = beginDraft(history, at, 'USER');
+  if (draft.state.health === 'HELD') putHealth(draft, 'OK', null);
+  return finishDraft(draft);
+};

@@ -14,6 +14,6 @@ export const compareSchemaOrder = (a: SchemaRecord, b: SchemaRecord): number =>
 export const schemasOfEpoch = (records: readonly SchemaRecord[], epoch: number): readonly SchemaRecord[] =>
   records.filter((record) => record.epoch === epoch).sort(compareSchemaOrder);
 
-/** The newest schema of an epoch that downstream may rely on. One approved ahead of its first sight is not there yet. */
+/** The newest schema of an epoch that downstream may rely on. */
 export const newestAccepted = (records: readonly SchemaRecord[], epoch: number): SchemaRecord | undefined =>
   schemasOfEpoch(records, epoch).findLast((record) => record.status === 'COMPATIBLE');

@@ -48,7 +48,8 @@ export interface AssetState {
   readonly schemaId: string | null;
   readonly acceptedSchemaId: string | null;
   readonly backfillStatus: BackfillStatus;
-  /** Until when an open backfill window lasts if nobody closes it; null when none is open. */
+  /** The newest backfill window: when it began, and when it ended or, while it is RUNNING, ends at the latest. null: there was none. */
+  readonly backfillSince: EpochMs | null;
   readonly backfillUntil: EpochMs | null;
   readonly cdcStatus: CdcStatus;
   readonly health: AssetHealth;

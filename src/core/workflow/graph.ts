@@ -61,8 +61,8 @@ function pathBetween(graph: Graph, start: string, goal: string): readonly string
 
 function backTrack(cameFrom: ReadonlyMap<string, string | null>, goal: string): readonly string[] {
   const path: string[] = [];
-  for (let name: string | null = goal; name !== null; name = cameFrom.get(name) ?? null) path.unshift(name);
-  return path;
+  for (let name: string | null = goal; name !== null; name = cameFrom.get(name) ?? null) path.push(name);
+  return path.reverse();
 }
 
 /** `circle` holds each task of the cycle once, in the order of its edges. */
@@ -72,8 +72,8 @@ const refuseCycle = (circle: readonly string[]): ReturnType<typeof refuse> => {
 };
 
 /**
- * The graph of a workflow's tasks, in linear time. Refused: two tasks of one name, or a name in dependsOn that no task has (BAD_FILE), and
- * a cycle, a task that depends on itself included (WORKFLOW_CYCLE, with the path).
+ * The graph of a workflow's tasks, in linear time. Refused: two tasks of one name, a name in dependsOn that no task has or that stands there
+ * twice (BAD_FILE), and a cycle, a task that depends on itself included (WORKFLOW_CYCLE, with the path).
  */
 export function buildGraph(tasks: readonly GraphTask[]): Result<Graph> {
   const draft: GraphDraft = new Map();
@@ -86,6 +86,8 @@ export function buildGraph(tasks: readonly GraphTask[]): Result<Graph> {
       const source = draft.get(before);
       if (source === undefined)
         return refuse('BAD_FILE', `Task ${name} depends on ${before}, but no task of the workflow has that name.`);
+      if (source.successors.has(name))
+        return refuse('BAD_FILE', `Task ${name} names ${before} twice in dependsOn: once is enough.`);
       source.successors.add(name);
       draft.get(name)?.predecessors.add(before);
     }
@@ -99,20 +101,21 @@ function sort(graph: Graph): { readonly order: readonly string[]; readonly circl
   const order: string[] = [];
   const done = new Set<string>();
   for (const root of graph.keys()) {
-    const path = new Map([[root, predecessors(graph, root).values()]]);
-    const trail = [root];
-    for (let name = trail.at(-1); name !== undefined; name = trail.at(-1)) {
-      const step = done.has(name) ? undefined : path.get(name)?.next();
+    if (done.has(root)) continue;
+    const trail = new Map([[root, predecessors(graph, root).values()]]);
+    const path = [root];
+    for (let name = path.at(-1); name !== undefined; name = path.at(-1)) {
+      const step = trail.get(name)?.next();
       if (step === undefined || step.done === true) {
-        if (!done.has(name)) order.push(name);
+        order.push(name);
         done.add(name);
-        path.delete(name);
-        trail.pop();
-      } else if (path.has(step.value)) {
-        return { order, circle: trail.slice(trail.indexOf(step.value)).reverse() };
+        trail.delete(name);
+        path.pop();
+      } else if (trail.has(step.value)) {
+        return { order, circle: path.slice(path.indexOf(step.value)).reverse() };
       } else if (!done.has(step.value)) {
-        path.set(step.value, predecessors(graph, step.value).values());
-        trail.push(step.value);
+        trail.set(step.value, predecessors(graph, step.value).values());
+        path.push(step.value);
       }
     }
   }
@@ -142,6 +145,9 @@ export const endNodes = (graph: Graph): readonly string[] =>
 
 /** All tasks, each after its predecessors; tasks declared in such an order keep it. */
 export const topologicalOrder = (graph: Graph): readonly string[] => sort(graph).order;
+
+/** False for every graph made by addEdge or buildGraph; true can only be a draft that was written to by other means. */
+export const hasCycle = (graph: Graph): boolean => sort(graph).circle !== null;
 
 /** Everything that leads to one of `names`, without `names` themselves unless one leads to another. */
 export const ancestors = (graph: Graph, names: Iterable<string>): ReadonlySet<string> =>

@@ -80,7 +80,13 @@ export type Claim =
   | { readonly kind: 'UNFINISHED' }
   /** An executor made it so that nothing starts. */
   | { readonly kind: 'ABANDONED' }
-  | { readonly kind: 'STARTED'; readonly pid: number; readonly noted: string; readonly boot: string; readonly at: EpochMs };
+  | {
+      readonly kind: 'STARTED';
+      readonly pid: number;
+      readonly noted: string;
+      readonly boot: string;
+      readonly at: EpochMs;
+    };
 
 const ABANDONED = 'abandoned\n';
 
@@ -100,6 +106,7 @@ export async function abandon(files: AttemptFiles): Promise<boolean> {
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
+    await removeClaim(files); // made, but not written: the disk is full
     throw error;
   }
 }

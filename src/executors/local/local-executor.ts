@@ -7,6 +7,7 @@ import * as attempt from './attempt.ts';
 import type { AttemptFiles, Claim } from './attempt.ts';
 import { checkLaunch, cleanEnvironment } from './environment.ts';
 import { enforceLimit } from './log-limit.ts';
+import { createLookup, KILL_PATIENCE_MS, type Lookup, type StartedClaim, startedOf } from './lookup.ts';
 import { hostProcesses, type ProcessTable, signalGroup } from './processes.ts';
 import { findPrograms, type Programs, spawnWrapper, type Wrapper } from './spawn.ts';
 
@@ -31,19 +32,11 @@ export interface LocalExecutorOptions {
 
 const LOG_LIMIT = 100_000_000;
 const CHECK_MS = 200;
-/** How often a group that is being killed is looked at, and a claim that is being written. */
-const SOON_MS = 10;
-/** A claim takes microseconds; one still unfinished after this will never be. */
-const CLAIM_PATIENCE_MS = 1_000;
-/** How long after SIGKILL a process may hang in the kernel before the end is reported all the same. */
-const KILL_PATIENCE_MS = 2_000;
 /** The grace of an attempt that is killed for its log. */
 const LOG_KILL_GRACE_MS = 5_000;
 
 /** Runs attempts as processes of this host (docs/guide/tasks/shell.md says what a script sees). */
 export const createLocalExecutor = (options: LocalExecutorOptions): Executor => new LocalExecutor(options);
-
-type StartedClaim = Extract<Claim, { kind: 'STARTED' }>;
 
 /** An attempt that runs and is watched. */
 interface Running {
@@ -62,7 +55,7 @@ interface Running {
 class LocalExecutor implements Executor {
   readonly name = 'local';
   readonly #options: LocalExecutorOptions;
-  readonly #processes: ProcessTable;
+  readonly #lookup: Lookup;
   readonly #baseEnv: Readonly<Record<string, string>>;
   readonly #starting = new Map<string, Promise<Started>>();
   readonly #running = new Map<string, Running>();
@@ -74,7 +67,7 @@ class LocalExecutor implements Executor {
 
   constructor(options: LocalExecutorOptions) {
     this.#options = options;
-    this.#processes = options.processes ?? hostProcesses();
+    this.#lookup = createLookup(options.clock, options.processes ?? hostProcesses());
     this.#baseEnv = cleanEnvironment(options.environment, options.passEnvironment ?? []);
   }
 
@@ -97,17 +90,17 @@ class LocalExecutor implements Executor {
     const running = this.#running.get(files.folder);
     if (running !== undefined) return { kind: 'RUNNING', started: running.started };
     if ((await stat(files.folder).catch(() => null)) === null) return { kind: 'NEVER_STARTED' };
-    const claim = await this.#settledClaim(files);
+    const claim = await this.#lookup.settledClaim(files);
     // A wrapper that an earlier server spawned may still be on its way: whoever makes the file first decides.
     if (claim.kind === 'NONE' && !(await attempt.abandon(files))) return this.find(id, runId);
     if (claim.kind === 'NONE' || claim.kind === 'ABANDONED') return { kind: 'NEVER_STARTED' };
-    return this.#inspect(id, files, claim);
+    return this.#lookup.inspect(id, files, claim);
   }
 
   async watch(id: AttemptId, runId: number): Promise<void> {
     const files = this.#files(id, runId);
     await this.#starting.get(files.folder)?.catch(() => {});
-    const claim = await this.#settledClaim(files);
+    const claim = await this.#lookup.settledClaim(files);
     if (claim.kind === 'STARTED') this.#register(id, files, claim, false);
     // Died while it claimed, so it ran nothing; but the caller waits for an end.
     else if (claim.kind === 'UNFINISHED') this.#report(lost(id, this.#options.clock.now()));
@@ -154,7 +147,7 @@ class LocalExecutor implements Executor {
     this.#programs ??= findPrograms(this.#baseEnv['PATH'] ?? '');
     const fresh = await this.#prepare(files, launch);
     if (!fresh) {
-      const claim = await this.#settledClaim(files);
+      const claim = await this.#lookup.settledClaim(files);
       if (claim.kind === 'STARTED') return this.#register(launch.id, files, claim, false);
       await attempt.removeClaim(files);
     }
@@ -173,7 +166,8 @@ class LocalExecutor implements Executor {
     let fresh = false;
     try {
       fresh = await attempt.createFolder(files);
-      const free = fresh || (await attempt.abandon(files)) || (await this.#settledClaim(files)).kind !== 'STARTED';
+      const free =
+        fresh || (await attempt.abandon(files)) || (await this.#lookup.settledClaim(files)).kind !== 'STARTED';
       if (free) await attempt.writeLaunch(files, launch);
       return fresh;
     } catch (error) {
@@ -183,30 +177,23 @@ class LocalExecutor implements Executor {
   }
 
   async #afterSpawn(files: AttemptFiles, id: AttemptId, wrapper: Wrapper): Promise<Started> {
-    const claim = await this.#settledClaim(files);
-    if (claim.kind !== 'STARTED') {
-      // The wrapper could not write its claim: it has run nothing, and nothing may be left that looks as if it had.
-      await wrapper.exited;
-      await attempt.removeClaim(files);
-      throw folderError(this.#options.folder, Object.assign(new Error('no claim could be written'), { code: 'ENOSPC' }));
-    }
-    const own = wrapper.claimed;
-    const started = this.#register(id, files, claim, own);
+    const claim = await this.#lookup.startedClaim(files);
+    if (claim.kind !== 'STARTED') throw await this.#refusal(files, claim);
+    const started = this.#register(id, files, claim, wrapper.claimed);
     const running = this.#running.get(files.folder);
-    if (own && running !== undefined) void wrapper.exited.then((code) => this.#settle(running, code));
+    if (wrapper.claimed && running !== undefined) void wrapper.exited.then((code) => this.#settle(running, code));
     return started;
   }
 
-  /** The claim, once its writer has had the time to write it. */
-  async #settledClaim(files: AttemptFiles): Promise<Claim> {
-    const { clock } = this.#options;
-    const end = clock.monotonicMs() + CLAIM_PATIENCE_MS;
-    let claim = await attempt.readClaim(files);
-    while (claim.kind === 'UNFINISHED' && clock.monotonicMs() < end) {
-      await this.#pause(SOON_MS);
-      claim = await attempt.readClaim(files);
-    }
-    return claim;
+  /** Our wrapper was refused and nobody else's runs: either another server has given the attempt up, or no claim can be written. */
+  async #refusal(files: AttemptFiles, claim: Claim): Promise<SluiceError> {
+    if (claim.kind === 'ABANDONED')
+      return new SluiceError(
+        'TASK_NOT_STARTED',
+        `Another server took the attempt in ${files.folder}; let only one server use this folder.`,
+      );
+    await attempt.removeClaim(files); // nothing may be left that looks as if it had run
+    return folderError(this.#options.folder, Object.assign(new Error('no claim could be written'), { code: 'ENOSPC' }));
   }
 
   #register(id: AttemptId, files: AttemptFiles, claim: StartedClaim, own: boolean): Started {
@@ -217,41 +204,6 @@ class LocalExecutor implements Executor {
     this.#running.set(files.folder, running);
     this.#scheduleCheck();
     return started;
-  }
-
-  // Looking
-
-  async #inspect(id: AttemptId, files: AttemptFiles, claim: Claim): Promise<Found> {
-    const started = claim.kind === 'STARTED' ? startedOf(files, claim) : null;
-    if (claim.kind === 'STARTED' && started !== null && (await this.#lives(claim))) return { kind: 'RUNNING', started };
-    // Read after the process is gone: its last act was to write the end.
-    const ended = await this.#endOnDisk(id, files);
-    if (ended !== null) return { kind: 'ENDED', started, ended };
-    if (claim.kind === 'STARTED') await this.#sweep(files, claim);
-    return { kind: 'LOST', started };
-  }
-
-  /** Is the wrapper that made this claim alive? A pid alone proves nothing: it may have been given to another process since. */
-  async #lives(claim: StartedClaim): Promise<boolean> {
-    if (claim.boot !== this.#processes.boot) return false;
-    const found = await this.#processes.byPid(claim.pid);
-    return found !== null && found.birth === this.#processes.birthOf(claim.noted);
-  }
-
-  /** The end as the folder tells it. Of an attempt that we killed, with its wrapper, it is written here. */
-  async #endOnDisk(id: AttemptId, files: AttemptFiles): Promise<Ended | null> {
-    const ended = await attempt.readEnd(files, id);
-    if (ended !== null || !(await attempt.isKilled(files))) return ended;
-    await attempt.writeEnd(files, 'SIGKILL');
-    return attempt.readEnd(files, id);
-  }
-
-  /** What a lost wrapper left running is killed, so that the next attempt does not run beside it. Strangers under the same number are left alone. */
-  async #sweep(files: AttemptFiles, claim: StartedClaim): Promise<void> {
-    if (claim.boot !== this.#processes.boot || (await this.#processes.byPid(claim.pid)) !== null) return;
-    const left = await this.#processes.inGroup(claim.pid);
-    const entry = `SLUICE_ATTEMPT_FOLDER=${files.folder}`;
-    if (left.some(({ pid }) => this.#processes.hasEnvironment(pid, entry) !== false)) signalGroup(claim.pid, 'SIGKILL');
   }
 
   // Watching
@@ -273,7 +225,8 @@ class LocalExecutor implements Executor {
   async #checkOne(running: Running): Promise<void> {
     try {
       await this.#checkLog(running);
-      if (!running.own && !running.settling && !(await this.#lives(running.claim))) void this.#settle(running, null);
+      if (!running.own && !running.settling && !(await this.#lookup.lives(running.claim)))
+        void this.#settle(running, null);
     } catch (error) {
       this.#options.log.warn('An attempt could not be looked at; it goes on', { ...logFields(running), error });
     }
@@ -281,8 +234,8 @@ class LocalExecutor implements Executor {
 
   async #checkLog(running: Running): Promise<void> {
     const { logLimitBytes = LOG_LIMIT, logPolicy = 'truncate' } = this.#options;
-    const { size } = await stat(running.files.log);
-    if (size <= logLimitBytes) return;
+    const log = await stat(running.files.log).catch(ignoreMissing);
+    if (log === null || log.size <= logLimitBytes) return;
     await this.#cutLog(running);
     if (logPolicy === 'kill' && running.kill === null && !running.settling) {
       this.#options.log.warn(`An attempt is killed: its log is over ${logLimitBytes} bytes`, logFields(running));
@@ -292,9 +245,11 @@ class LocalExecutor implements Executor {
 
   #cutLog(running: Running): Promise<void> {
     const cut = async (): Promise<void> => {
-      await enforceLimit(running.files.log, this.#options.logLimitBytes ?? LOG_LIMIT).catch((error: unknown) =>
-        this.#options.log.warn('The log of an attempt could not be cut', { ...logFields(running), error }),
-      );
+      try {
+        await enforceLimit(running.files.log, this.#options.logLimitBytes ?? LOG_LIMIT);
+      } catch (error) {
+        this.#options.log.warn('The log of an attempt could not be cut', { ...logFields(running), error });
+      }
     };
     running.cuts = running.cuts.then(cut);
     return running.cuts;
@@ -305,23 +260,25 @@ class LocalExecutor implements Executor {
   async #kill(running: Running, graceMs: number): Promise<void> {
     const { clock } = this.#options;
     const at = clock.monotonicMs() + graceMs;
-    if (running.kill !== null && running.kill.at <= at) return;
-    if (!running.own && !(await this.#lives(running.claim))) return; // the next check reports its end
-    // On a full disk the mark is missing after a restart; the kill matters more.
-    await attempt.markKilled(running.files).catch(() => {});
+    const over = running.kill === null && running.settling;
+    if (over || (running.kill !== null && running.kill.at <= at)) return;
+    if (!running.own && !(await this.#lookup.lives(running.claim))) return; // the next check reports its end
     running.kill?.cancel();
     const cancel = clock.setTimer(graceMs, () => {
       signalGroup(running.claim.pid, 'SIGKILL');
       if (running.kill !== null) running.kill.hardAt = clock.monotonicMs();
     });
     running.kill = { at, cancel, hardAt: null };
+    // On a full disk the mark is missing after a restart; the kill matters more.
+    await attempt.markKilled(running.files).catch(() => {});
+    if (running.settling) return;
     signalGroup(running.claim.pid, 'SIGTERM');
     signalGroup(running.claim.pid, 'SIGCONT'); // a stopped process takes no other signal
   }
 
   /** The wrapper is gone: find out how it ended, once, and tell. */
   async #settle(running: Running, wrapperCode: number | null): Promise<void> {
-    if (running.settling) return;
+    if (running.settling || this.#closed) return;
     running.settling = true;
     try {
       if (running.kill !== null) await this.#awaitGroup(running);
@@ -331,48 +288,36 @@ class LocalExecutor implements Executor {
       this.#running.delete(running.files.folder);
       this.#report(ended);
     } catch (error) {
+      if (this.#closed) return;
       running.settling = false;
       this.#options.log.error('How an attempt ended could not be read', { ...logFields(running), error });
-      if (!this.#closed) this.#options.clock.setTimer(CHECK_MS, () => void this.#settle(running, wrapperCode));
+      this.#options.clock.setTimer(CHECK_MS, () => void this.#settle(running, wrapperCode));
     }
   }
 
   /** Bash dies at once from SIGTERM while what it started may use its grace to clean up: the attempt ends with the last of its group. */
   async #awaitGroup(running: Running): Promise<void> {
-    const { clock } = this.#options;
-    const patient = (): boolean => {
-      const hardAt = running.kill?.hardAt ?? null;
-      return !this.#closed && (hardAt === null || clock.monotonicMs() < hardAt + KILL_PATIENCE_MS);
-    };
-    while (patient() && (await this.#processes.inGroup(running.claim.pid)).length > 0) await this.#pause(SOON_MS);
+    await this.#lookup.groupEnd(running.claim, () => {
+      const hardAt = running.kill?.hardAt ?? Number.POSITIVE_INFINITY;
+      return this.#closed || this.#options.clock.monotonicMs() > hardAt + KILL_PATIENCE_MS;
+    });
     running.kill?.cancel();
   }
 
   async #endOf({ id, files, claim }: Running, wrapperCode: number | null): Promise<Ended> {
-    const ended = await this.#endOnDisk(id, files);
+    const ended = await this.#lookup.end(id, files, claim);
     if (ended !== null) return ended;
     const endedAt = this.#options.clock.now();
-    if (wrapperCode !== null) return { id, exitCode: wrapperCode, signal: null, endedAt };
-    await this.#sweep(files, claim);
-    return lost(id, endedAt);
+    // Without a place to write it, the wrapper has still told us the code as its own.
+    return wrapperCode === null ? lost(id, endedAt) : { id, exitCode: wrapperCode, signal: null, endedAt };
   }
 
   #report(ended: Ended): void {
     for (const listener of this.#listeners) listener(ended);
   }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => this.#options.clock.setTimer(ms, resolve));
-  }
 }
 
 const lost = (id: AttemptId, endedAt: bigint): Ended => ({ id, exitCode: null, signal: null, endedAt });
-
-const startedOf = (files: AttemptFiles, claim: StartedClaim): Started => ({
-  pid: claim.pid,
-  logPath: files.log,
-  startedAt: claim.at,
-});
 
 const logFields = ({ id, files }: Running) => ({ taskInstanceId: id.taskRunId, folder: files.folder });
 

@@ -47,7 +47,8 @@ function parseStat(line: string): (LiveProcess & { readonly state: string }) | n
 function readLive(pid: number | string): LiveProcess | null {
   const line = readOrNull(`/proc/${pid}/stat`);
   const found = line === null ? null : parseStat(line);
-  return found === null || found.state === 'Z' || found.state === 'X' ? null : found;
+  if (found === null || found.state === 'Z' || found.state === 'X') return null;
+  return { pid: found.pid, group: found.group, birth: found.birth };
 }
 
 export function procTable(): ProcessTable {

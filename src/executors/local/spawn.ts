@@ -18,7 +18,10 @@ export function findPrograms(path: string): Programs {
   const find = (name: string): string => {
     const found = [...path.split(delimiter), '/usr/bin', '/bin'].map((folder) => join(folder, name)).find(isExecutable);
     if (found !== undefined) return found;
-    throw new SluiceError('TASK_NOT_STARTED', `The local executor needs ${name}, which is not on the PATH; install it.`);
+    throw new SluiceError(
+      'TASK_NOT_STARTED',
+      `The local executor needs ${name}, which is not on the PATH; install it.`,
+    );
   };
   return { bash: find('bash'), mv: find('mv') };
 }

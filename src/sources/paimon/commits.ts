@@ -29,15 +29,14 @@ const FEW = 8;
  */
 export async function readCommits(reader: TableReader, ids: readonly bigint[]): Promise<ReadCommits> {
   const down = ids.toReversed();
-  const attempts: (ReadCommit | BrokenFile)[] = [];
   if (ids.length <= FEW) for (const id of down) await attemptSnapshot(reader, id);
   else await inTurns(down, (id) => attemptSnapshot(reader, id));
-  attempts.push(...(await inTurns(ids, (id) => attemptCommit(reader, id))));
-  const stop = attempts.findIndex((attempt) => attempt instanceof BrokenFile);
-  const whole = (stop === -1 ? attempts : attempts.slice(0, stop)).filter(
-    (attempt) => !(attempt instanceof BrokenFile),
-  );
-  return { commits: whole, stoppedBy: stop === -1 ? null : ((attempts[stop] as BrokenFile).message ?? null) };
+  const commits: ReadCommit[] = [];
+  for (const attempt of await inTurns(ids, (id) => attemptCommit(reader, id))) {
+    if (attempt instanceof BrokenFile) return { commits, stoppedBy: attempt.message };
+    commits.push(attempt);
+  }
+  return { commits, stoppedBy: null };
 }
 
 const orBroken = (error: unknown): BrokenFile => {

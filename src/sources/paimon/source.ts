@@ -49,7 +49,7 @@ async function isIdle(table: TableRef, memory: Memory, options: PollOptions): Pr
   const reader = new TableReader(table, options.signal);
   if (memory.head !== null) return !(await reader.exists(reader.layout.snapshot(memory.head.id + 1n)));
   const snapshots = await reader.numbered('snapshot-');
-  return snapshots !== null && snapshots.ids.length === 0;
+  return (snapshots?.ids.length ?? 0) === 0;
 }
 
 async function lookUntilStill(

@@ -44,6 +44,7 @@ export const sqliteDialect = (clock: () => EpochMs): Dialect => ({
     return result.insertId;
   },
   // BEGIN IMMEDIATE has locked the whole database already.
+  lockRow: async () => {},
   generation: async (db, shard) => {
     const query = db.selectFrom('t_ds_master').select('generation').where('shard_id', '=', BigInt(shard));
     return (await query.executeTakeFirst())?.generation ?? null;

@@ -205,6 +205,8 @@ export const FIRST = {
         // null: the table has never been read.
         first_read_time: 'int?',
         failures: 'int',
+        // A verdict waits for a scan begun after it, or a push asked for a look: even a scan that finds nothing must be recorded.
+        waiting: 'flag',
         revision: 'int',
       },
       unique: [['asset_id', 'source_type', 'consumer_group']],
@@ -367,6 +369,7 @@ export const FIRST = {
         name: 'name',
         description: 'text',
         project_code: 'int',
+        workflow_definition_code: 'int',
         task_type: 'name',
         task_params: 'text',
         local_params: 'text',
@@ -379,6 +382,7 @@ export const FIRST = {
         create_time: 'int',
       },
       unique: [['code', 'version']],
+      index: [['workflow_definition_code', 'name', 'version']],
     },
     // The edges of every version of a workflow; pre_task_code 0: a task without predecessors.
     t_ds_workflow_task_relation: {

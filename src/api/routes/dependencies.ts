@@ -1,0 +1,49 @@
+import Type from 'typebox';
+import { ProjectParam } from '../contract/common.ts';
+import { DependenciesBody, WhyBody } from '../contract/dependencies.ts';
+import { projectName } from '../projects.ts';
+import type { Routes } from '../app.ts';
+import { dependencyGroup, groupAnswer } from '../views/workflows.ts';
+
+const tags = ['dependencies'];
+const code = Type.String({ minLength: 1, maxLength: 255, description: "The workflow's code or name." });
+
+export const dependencyRoutes: Routes = (app, { store }) => {
+  app.get(
+    '/projects/:projectCode/asset-dependencies/:workflowDefinitionCode',
+    {
+      config: { permission: 'read' },
+      schema: {
+        operationId: 'getAssetDependencies',
+        tags,
+        summary: 'What a workflow waits for, what it last consumed, and how each condition stands now.',
+        params: Type.Object({ ...ProjectParam, workflowDefinitionCode: code }),
+        response: { 200: DependenciesBody },
+      },
+    },
+    async ({ params }) => {
+      const project = await projectName(store, params.projectCode);
+      const workflow = await store.definitions.workflow(project, params.workflowDefinitionCode);
+      const groups = await store.groups.explain(workflow.code);
+      return { workflowDefinitionCode: workflow.code, workflow: workflow.name, groups: groups.map(dependencyGroup) };
+    },
+  );
+  app.get(
+    '/projects/:projectCode/workflow-definitions/:code/why',
+    {
+      config: { permission: 'read' },
+      schema: {
+        operationId: 'whyNotRun',
+        tags,
+        summary: 'Why the workflow has not run, and why it last did.',
+        params: Type.Object({ ...ProjectParam, code }),
+        response: { 200: WhyBody },
+      },
+    },
+    async ({ params }) => {
+      const project = await projectName(store, params.projectCode);
+      const workflow = await store.definitions.workflow(project, params.code);
+      return { workflow: workflow.name, groups: (await store.groups.explain(workflow.code)).map(groupAnswer) };
+    },
+  );
+};

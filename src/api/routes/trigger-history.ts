@@ -1,0 +1,35 @@
+import Type from 'typebox';
+import { PageOf, PageQuery, ProjectParam } from '../contract/common.ts';
+import { TriggerRecordBody } from '../contract/dependencies.ts';
+import { projectName } from '../projects.ts';
+import type { Routes } from '../app.ts';
+import { pageBody } from '../views/common.ts';
+import { triggerBody } from '../views/workflows.ts';
+
+export const triggerHistoryRoutes: Routes = (app, { store }) => {
+  app.get(
+    '/projects/:projectCode/asset-trigger-history',
+    {
+      config: { permission: 'read' },
+      schema: {
+        operationId: 'listTriggerHistory',
+        tags: ['trigger-history'],
+        params: Type.Object(ProjectParam),
+        querystring: Type.Object({
+          ...PageQuery,
+          workflow: Type.Optional(Type.String({ minLength: 1, description: "The workflow's code or name." })),
+        }),
+        response: { 200: PageOf(TriggerRecordBody) },
+      },
+    },
+    async ({ params, query }) => {
+      const project = await projectName(store, params.projectCode);
+      const { workflow, ...page } = query;
+      const filter =
+        workflow === undefined
+          ? { project }
+          : { project, workflowCode: (await store.definitions.workflow(project, workflow)).code };
+      return pageBody(await store.groups.triggerHistory(filter, page), triggerBody);
+    },
+  );
+};

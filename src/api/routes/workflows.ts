@@ -1,0 +1,89 @@
+import Type from 'typebox';
+import type { AssetKey } from '../../core/asset/key.ts';
+import { SluiceError } from '../../core/errors.ts';
+import type { StartRequest } from '../../store/store.ts';
+import { ProjectParam } from '../contract/common.ts';
+import { StartedBody, StartInput, WorkflowBody } from '../contract/workflows.ts';
+import { keyOf, projectName } from '../projects.ts';
+import type { Routes } from '../app.ts';
+import { runDetailsBody, workflowBody } from '../views/workflows.ts';
+
+const Params = Type.Object({
+  ...ProjectParam,
+  code: Type.String({ minLength: 1, maxLength: 255, description: "The workflow's code or name." }),
+});
+const tags = ['workflow-definitions'];
+const PATH = '/projects/:projectCode/workflow-definitions';
+
+export const workflowRoutes: Routes = (app, { store }) => {
+  app.get(
+    PATH,
+    {
+      config: { permission: 'read' },
+      schema: {
+        operationId: 'listWorkflowDefinitions',
+        tags,
+        params: Type.Object(ProjectParam),
+        response: { 200: Type.Object({ items: Type.Array(WorkflowBody) }) },
+      },
+    },
+    async ({ params }) => ({
+      items: (await store.definitions.workflows(await projectName(store, params.projectCode))).map(workflowBody),
+    }),
+  );
+  app.get(
+    `${PATH}/:code`,
+    {
+      config: { permission: 'read' },
+      schema: { operationId: 'getWorkflowDefinition', tags, params: Params, response: { 200: WorkflowBody } },
+    },
+    async ({ params }) =>
+      workflowBody(await store.definitions.workflow(await projectName(store, params.projectCode), params.code)),
+  );
+  app.post(
+    `${PATH}/:code/start`,
+    {
+      config: { permission: 'operate' },
+      schema: {
+        operationId: 'startWorkflow',
+        tags,
+        summary: 'A manual run. The same Idempotency-Key gives the same run again, with "duplicate": true.',
+        params: Params,
+        body: Type.Optional(StartInput),
+        response: { 200: StartedBody, 201: StartedBody },
+      },
+    },
+    async ({ params, body, headers }, reply) => {
+      const workflow = await store.definitions.workflow(await projectName(store, params.projectCode), params.code);
+      const { runId, duplicate } = await store.runs.start(
+        startRequest(workflow.code, body ?? {}, headers['idempotency-key']),
+      );
+      return reply.code(duplicate ? 200 : 201).send({ ...runDetailsBody(await store.runs.get(runId)), duplicate });
+    },
+  );
+};
+
+const startRequest = (
+  workflowCode: number,
+  body: StartInput,
+  idempotencyKey: string | string[] | undefined,
+): StartRequest => ({
+  workflowCode,
+  params: Object.fromEntries(Object.entries(body.params ?? {}).map(([name, value]) => [name, String(value)])),
+  pins: readPins(body.pins ?? {}),
+  consume: body.consume ?? false,
+  startTasks: body.startTasks ?? [],
+  taskDependType: body.taskDependType ?? 'TASK_POST',
+  idempotencyKey: typeof idempotencyKey === 'string' && idempotencyKey !== '' ? idempotencyKey : null,
+});
+
+const readPins = (pins: Readonly<Record<string, string | number>>): StartRequest['pins'] => {
+  const read = new Map<AssetKey, { snapshotId: string } | { tag: string }>();
+  for (const [text, value] of Object.entries(pins)) {
+    const key = keyOf(text);
+    if (read.has(key)) throw new SluiceError('BAD_PIN', `Pin ${key} once: it stands there twice.`);
+    const pin = String(value);
+    read.set(key, pin.startsWith('tag:') ? { tag: pin.slice('tag:'.length) } : { snapshotId: pin });
+  }
+  return read;
+};

@@ -1,0 +1,57 @@
+import type { AssetDetailsBody } from '../api/contract/assets.ts';
+import type { VersionRefBody } from '../api/contract/common.ts';
+import { ago, type Cell, paint, print, stateCell, table } from './output.ts';
+
+/** One asset as people read it. */
+export const printAsset = (asset: AssetDetailsBody): void => {
+  print(paint('bold', asset.key));
+  for (const line of table(facts(asset), '  ')) print(line);
+  section(
+    'tags',
+    Object.entries(asset.tags).map(([tag, id]) => [tag, id]),
+  );
+  section(
+    'schemas',
+    asset.schemas.map(({ schemaId, status, seenAt, changes }) => [
+      schemaId,
+      stateCell(status),
+      ago(seenAt),
+      changes.map(({ sentence }) => sentence).join(' '),
+    ]),
+  );
+  section(
+    'checks',
+    asset.verdicts.map(({ checkName, status, snapshotId, at }) => [
+      checkName,
+      stateCell(status),
+      snapshotId ?? 'not bound yet',
+      ago(at),
+    ]),
+  );
+  section(
+    'read by',
+    asset.consumers.map(({ workflow, group }) => [workflow, `group ${group}`]),
+  );
+};
+
+const facts = ({ state, ...asset }: AssetDetailsBody): Cell[][] => [
+  ['project', asset.project],
+  ['location', asset.location ?? 'none: it lives from pushed events'],
+  ['table', stateCell(state.health), state.healthReason ?? `looked at ${ago(asset.lastScanAt)}`],
+  ['newest version', refText(state.latest)],
+  ['newest data', refText(state.latestData)],
+  ['watermark', state.watermark ?? '-'],
+  ['quality', stateCell(state.qualityStatus)],
+  ['schema', stateCell(state.schemaStatus), `id ${state.schemaId ?? '-'}, accepted ${state.acceptedSchemaId ?? '-'}`],
+];
+
+const refText = (ref: VersionRefBody | null): string =>
+  ref === null
+    ? 'none yet'
+    : `${ref.snapshotId} (the ${ref.ordinal}. recorded${ref.epoch > 1 ? `, epoch ${ref.epoch}` : ''})`;
+
+const section = (title: string, rows: readonly (readonly Cell[])[]): void => {
+  if (rows.length === 0) return;
+  print(`  ${title}`);
+  for (const line of table(rows, '    ')) print(line);
+};

@@ -1,0 +1,91 @@
+import { boolean, choice, integer, list, optional, type Section, text, type ValuesOf } from './setting.ts';
+
+const SECONDS = [1, 86_400] as const;
+const BATCH = [1, 1_000_000] as const;
+
+const DOC = {
+  enabled: 'Whether it runs.',
+  interval: 'Seconds between two polls of one table.',
+  batch: 'The most versions that one poll takes; the next goes on from there.',
+} as const;
+
+/** Overrides for one format; what is left out is as in `polling`. */
+const formatPolling = () => ({
+  enabled: optional(boolean(true, DOC.enabled)),
+  'interval-seconds': optional(integer(30, SECONDS, DOC.interval)),
+  'batch-size': optional(integer(500, BATCH, DOC.batch)),
+});
+
+/** Every key that a configuration may hold. The reference page is written from it. */
+export const SCHEMA = {
+  'data-dir': text('./.sluice', 'The folder of the embedded database, of task logs and of server.json and admin.token.'),
+  server: {
+    host: text('127.0.0.1', 'The address that the HTTP API listens on.'),
+    port: integer(8484, [0, 65_535], 'The port that the HTTP API listens on; 0 picks a free one.'),
+  },
+  database: {
+    url: optional(text('', 'Where the database is: `sqlite:PATH`. Default: `sluice.db` in the data folder.')),
+  },
+  executor: choice('local', ['local'], 'Where tasks run: `local` runs them as processes of the host.'),
+  worker: {
+    concurrency: integer(20, [1, 10_000], 'How many tasks run at once.'),
+    'log-limit-bytes': integer(100_000_000, [1_000, 1_000_000_000_000], "Bytes of a task's log that are kept."),
+    'log-policy': choice('truncate', ['truncate', 'kill'], [
+      'What happens to a task whose log is longer: `truncate` lets it go on and keeps the beginning of its log, `kill` ends it.',
+    ].join('')),
+    'kill-grace-seconds': integer(10, [0, 3_600], 'How long a task that is stopped may take to end by itself before SIGKILL.'),
+    'pass-environment': list(
+      "Variables of the server's own environment that tasks get beside PATH, HOME, LANG and the like: names, or prefixes with a final `*`. `SLUICE_…` is never passed.",
+    ),
+  },
+  log: {
+    level: choice('info', ['debug', 'info', 'warn', 'error', 'silent'], 'The least severe lines that are written.'),
+    destination: text('stderr', 'Where lines go: `stderr`, or the path of a file that they are appended to.'),
+  },
+  'asset-event-scheduling': {
+    enabled: boolean(true, 'Whether table commits start runs.'),
+    'dependency-resolver': {
+      'resolve-timeout-seconds': integer(5, SECONDS, 'The longest that one evaluation may take.'),
+      'cache-expire-seconds': optional(integer(60, [0, 86_400], 'Taken, but without effect: no state is cached.')),
+    },
+    'compensation-scanner': {
+      enabled: boolean(true, DOC.enabled),
+      'interval-seconds': integer(300, SECONDS, 'Seconds between two comparisons of the recorded state with the tables.'),
+      'batch-size': integer(100, BATCH, 'How many tables one comparison takes at once.'),
+    },
+    'event-source': {
+      polling: {
+        enabled: boolean(true, 'Whether tables are polled.'),
+        'interval-seconds': integer(30, SECONDS, DOC.interval),
+        'batch-size': integer(500, BATCH, DOC.batch),
+      },
+      'paimon-polling': formatPolling(),
+      'iceberg-polling': formatPolling(),
+      'hudi-polling': formatPolling(),
+      'delta-polling': formatPolling(),
+      'push-receiver': { enabled: boolean(true, 'Whether events are taken over HTTP.') },
+    },
+  },
+} as const satisfies Section;
+
+/** The whole configuration: frozen, every key present. */
+export type Config = ValuesOf<typeof SCHEMA>;
+
+/** How tables of one format are polled. */
+export interface Polling {
+  readonly enabled: boolean;
+  readonly intervalSeconds: number;
+  readonly batchSize: number;
+}
+
+/** `polling` with what the format's own section overrides. A format without a section of its own is polled like all. */
+export function pollingOf(config: Config, format: string): Polling {
+  const { polling, ...rest } = config.assetEventScheduling.eventSource;
+  const own = { paimon: rest.paimonPolling, iceberg: rest.icebergPolling, hudi: rest.hudiPolling, delta: rest.deltaPolling };
+  const over = format in own ? own[format as keyof typeof own] : null;
+  return {
+    enabled: polling.enabled && (over?.enabled ?? true),
+    intervalSeconds: over?.intervalSeconds ?? polling.intervalSeconds,
+    batchSize: over?.batchSize ?? polling.batchSize,
+  };
+}

@@ -1,0 +1,232 @@
+import { type EpochMs, isoTime } from '../time.ts';
+import { compareIds, hasNumericIds } from './commit-order.ts';
+import type { BlockCode, Condition } from './condition.ts';
+import { type Cut, carriesData } from './cuts.ts';
+import { matchesGlob } from './glob.ts';
+import type { MemberFacts, VersionFacts } from './group.ts';
+import { qualityOf } from './quality.ts';
+import type { Asset } from './state.ts';
+import { durationWords } from './words.ts';
+
+/** A version that a condition may choose, with the cut that it stands for. */
+export interface Candidate {
+  readonly pin: VersionFacts;
+  readonly cut: Cut<VersionFacts>;
+  /** The tag by which it was found, if one was asked for. */
+  readonly tag: string | null;
+}
+
+/** What predicates look at beside the candidate. */
+export interface PredicateContext {
+  readonly condition: Condition;
+  readonly member: MemberFacts & { readonly asset: Asset };
+  readonly now: EpochMs;
+}
+
+/** One demand of a condition on the chosen version's cut. */
+export interface Predicate {
+  readonly code: BlockCode;
+  /** What is demanded, as in "a version newer than 4 with <need>". */
+  readonly need: string;
+  /** What is there instead, in words; null: it holds. */
+  readonly fails: (candidate: Candidate) => string | null;
+  /** Something worth saying although it holds. */
+  readonly note?: (candidate: Candidate) => string | null;
+  /** When a candidate for which it holds now stops holding. */
+  readonly until?: (candidate: Candidate) => EpochMs;
+}
+
+const unless = (holds: boolean, words: string): string | null => (holds ? null : words);
+
+const operations = ({ condition }: PredicateContext): Predicate | null => {
+  if (condition.operations.length === 0) return null;
+  const wanted = condition.operations.map((operation) => operation.toUpperCase());
+  return {
+    code: 'BLOCKED_BY_OPERATION',
+    need: `operation ${wanted.join(' or ')}`,
+    // What a gap or a rewind hides may have been any operation.
+    fails: ({ pin, cut }) => {
+      const made = condition.dataChangeOnly ? (cut.data ?? pin) : pin;
+      const holds = made.origin !== 'COMMIT' || wanted.includes(made.operation.toUpperCase());
+      return unless(holds, `operation ${made.operation}`);
+    },
+  };
+};
+
+const backfill = ({ condition }: PredicateContext): Predicate | null => {
+  const wanted = condition.backfill ?? 'EXCLUDE';
+  if (wanted === 'INCLUDE') return null;
+  const isBackfill = ({ pin, cut }: Candidate): boolean => (cut.data ?? pin).backfill === true;
+  return {
+    code: 'BLOCKED_BY_BACKFILL',
+    need: wanted === 'ONLY' ? 'a backfill' : '',
+    fails: (candidate) =>
+      unless(isBackfill(candidate) === (wanted === 'ONLY'), wanted === 'ONLY' ? 'not a backfill' : 'a backfill, which this group leaves out'),
+  };
+};
+
+/** Is the version at or after the one named? By ordinal once that was seen, before by number or instant where the format has an order. */
+const reaches = ({ condition, member }: PredicateContext, minimum: string, version: VersionFacts): boolean => {
+  const seen = member.minOrdinal ?? member.versions.findLast((other) => other.snapshotId === minimum)?.ordinal;
+  if (seen !== undefined) return version.ordinal >= seen;
+  if (hasNumericIds(condition.assetKey, minimum)) return compareIds(version.snapshotId, minimum) >= 0;
+  return condition.assetKey.startsWith('hudi:') && version.snapshotId >= minimum;
+};
+
+const minSnapshot = (context: PredicateContext): Predicate | null => {
+  const minimum = context.condition.minSnapshotId;
+  if (minimum === null) return null;
+  return {
+    code: 'BLOCKED_BY_SNAPSHOT',
+    need: `version ${minimum} or later`,
+    fails: ({ cut }) =>
+      unless(
+        cut.versions.some((version) => reaches(context, minimum, version)),
+        `before version ${minimum}`,
+      ),
+  };
+};
+
+const tag = ({ condition }: PredicateContext): Predicate | null => {
+  if (condition.tag === null) return null;
+  return {
+    code: 'BLOCKED_BY_TAG',
+    need: `a tag ${condition.tag}`,
+    fails: ({ tag: found, cut }) => {
+      const others = cut.versions.flatMap((version) => version.tags);
+      return unless(found !== null, others.length === 0 ? 'no tag' : `tags ${others.join(', ')}`);
+    },
+  };
+};
+
+const quality = ({ condition, member }: PredicateContext): Predicate | null => {
+  if (condition.qualityStatus === null) return null;
+  const required = condition.qualityChecks.length > 0 ? condition.qualityChecks : member.asset.requiredChecks;
+  const checks = required.length === 0 ? '' : ` (${required.join(', ')})`;
+  return {
+    code: 'BLOCKED_BY_QUALITY',
+    need: `quality PASSED${checks}`,
+    fails: ({ cut }) => {
+      const status = qualityOf(
+        cut.versions.flatMap((version) => version.verdicts),
+        required,
+      );
+      return unless(status === 'PASSED', `quality ${status}`);
+    },
+  };
+};
+
+const schema = ({ condition }: PredicateContext): Predicate | null => {
+  if (condition.schemaStatus === null) return null;
+  return {
+    code: 'BLOCKED_BY_SCHEMA',
+    need: 'schema COMPATIBLE',
+    fails: ({ pin }) => unless(pin.schemaStatus === 'COMPATIBLE', `schema ${pin.schemaId ?? ''} ${pin.schemaStatus}`.replace('  ', ' ')),
+  };
+};
+
+/** With nothing consumed yet, any accepted schema is a changed one. */
+const schemaChanged = ({ condition, member }: PredicateContext): Predicate | null => {
+  if (!condition.schemaChanged) return null;
+  const before = member.consumed === null ? null : member.consumedSchemaId;
+  return {
+    code: 'BLOCKED_BY_SCHEMA',
+    need: `an accepted schema other than ${before ?? 'none'}`,
+    fails: ({ pin }) =>
+      unless(
+        pin.schemaId !== null && pin.schemaId !== before && pin.schemaStatus === 'COMPATIBLE',
+        `schema ${pin.schemaId ?? 'unknown'} (${pin.schemaStatus})`,
+      ),
+  };
+};
+
+/**
+ * The highest watermark that holds for the candidate: of any version of its epoch up to the end of its cut (a commit without one never
+ * clears it), and for the newest cut what the state knows.
+ */
+const watermarkOf = ({ member }: PredicateContext, { cut }: Candidate): EpochMs | null => {
+  const last = cut.versions.at(-1);
+  if (last === undefined) return null;
+  const marks = member.versions
+    .filter((version) => version.epoch === last.epoch && version.ordinal <= last.ordinal)
+    .map((version) => version.watermark);
+  const isNewest = member.state?.latest?.ordinal === last.ordinal && member.state.epoch === last.epoch;
+  return [...marks, isNewest ? (member.state?.watermark ?? null) : null].reduce(
+    (high, mark) => (mark !== null && (high === null || mark > high) ? mark : high),
+    null,
+  );
+};
+
+const watermark = (context: PredicateContext): Predicate | null => {
+  const gte = context.condition.watermarkGte;
+  if (gte === null) return null;
+  return {
+    code: 'BLOCKED_BY_WATERMARK',
+    need: `a watermark of ${isoTime(gte)} or later`,
+    fails: (candidate) => {
+      const high = watermarkOf(context, candidate);
+      return unless(high !== null && high >= gte, high === null ? 'no watermark' : `watermark ${isoTime(high)}`);
+    },
+  };
+};
+
+/** Rows added since the consumed version up to the candidate; null: a commit did not count, or older ones were not loaded. */
+const rowsAdded = ({ member }: PredicateContext, { cut }: Candidate): bigint | null => {
+  const last = cut.versions.at(-1)?.ordinal ?? 0;
+  const since = member.versions.filter(
+    (version) =>
+      version.ordinal > (member.consumed?.ordinal ?? 0) && version.ordinal <= last && carriesData(version, member.asset),
+  );
+  const unknown = member.truncated || since.some((version) => version.addedRecords === null || version.origin !== 'COMMIT');
+  return unknown ? null : since.reduce((sum, version) => sum + (version.addedRecords ?? 0n), 0n);
+};
+
+const minRows = (context: PredicateContext): Predicate | null => {
+  const minimum = context.condition.minAddedRecords;
+  if (minimum === null) return null;
+  const rows = (candidate: Candidate) => rowsAdded(context, candidate);
+  return {
+    code: 'BLOCKED_BY_ROWS',
+    need: `${minimum} rows added`,
+    // A count that is unknown, or negative because rows were replaced, must not hold a run back for ever.
+    fails: (candidate) => {
+      const added = rows(candidate);
+      return unless(added === null || added < 0n || added >= minimum, `${added} rows added`);
+    },
+    note: (candidate) => {
+      const added = rows(candidate);
+      if (added === null) return 'rows added unknown';
+      return added < 0n ? `${-added} rows fewer, net` : null;
+    },
+  };
+};
+
+const maxAge = ({ condition, now }: PredicateContext): Predicate | null => {
+  const seconds = condition.maxAgeSeconds;
+  if (seconds === null) return null;
+  const limit = BigInt(Math.round(seconds * 1000));
+  return {
+    code: 'BLOCKED_BY_FRESHNESS',
+    need: `an age of at most ${durationWords(seconds)}`,
+    fails: ({ pin }) => unless(now - pin.commitTime <= limit, 'too old'),
+    until: ({ pin }) => pin.commitTime + limit + 1n,
+  };
+};
+
+const ALL = [operations, backfill, minSnapshot, tag, schemaChanged, schema, quality, watermark, minRows, maxAge];
+
+/** The predicates that a condition asks for, in the order in which they are reported. */
+export const predicatesOf = (context: PredicateContext): readonly Predicate[] =>
+  ALL.flatMap((make) => make(context) ?? []);
+
+/** The newest version of the cut that carries a tag matching the glob, and that tag. */
+export const taggedIn = (
+  versions: readonly VersionFacts[],
+  glob: string,
+): { readonly version: VersionFacts; readonly tag: string } | null => {
+  for (const version of versions.toReversed()) {
+    const found = version.tags.toSorted().findLast((name) => matchesGlob(name, glob));
+    if (found !== undefined) return { version, tag: found };
+  }
+  return null;
+};

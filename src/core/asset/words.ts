@@ -1,0 +1,19 @@
+import { isoTime } from '../time.ts';
+import type { Version } from './version.ts';
+
+/** `5 (APPEND, 2026-11-30T09:38:23.910Z)`: how people are shown a version. */
+export const versionWords = (version: Version): string =>
+  `${version.snapshotId} (${version.operation}, ${isoTime(version.commitTime)})`;
+
+/** `2 minutes`, `90 seconds`, `1 day`: the largest unit that says it exactly. */
+export const durationWords = (seconds: number): string => {
+  const units = [
+    ['day', 86_400],
+    ['hour', 3_600],
+    ['minute', 60],
+  ] as const;
+  const unit = units.find(([, size]) => seconds >= size && seconds % size === 0);
+  const [name, size] = unit ?? (['second', 1] as const);
+  const count = seconds / size;
+  return `${count} ${name}${count === 1 ? '' : 's'}`;
+};

@@ -1,0 +1,160 @@
+import type { RecordedEvent, StatedEvent } from '../../core/asset/event.ts';
+import type { Effects, PollTimes } from '../../core/asset/ingest.ts';
+import { ingestPoll } from '../../core/asset/ingest-poll.ts';
+import { ingestStated } from '../../core/asset/ingest-stated.ts';
+import type { AssetKey } from '../../core/asset/key.ts';
+import type { Cursor, Poll } from '../../core/asset/poll.ts';
+import { SluiceError } from '../../core/errors.ts';
+import type { EpochMs } from '../../core/time.ts';
+import { flag, isSet, num, parse, text } from '../codecs.ts';
+import type { Row } from '../database.ts';
+import type { Tx } from '../engine.ts';
+import type { RecordReceipt, ScanTarget, StatedReceipt } from '../store.ts';
+import { countKnown, writeEffects } from './asset-effects.ts';
+import { type AssetRecord, type Named, chunks, loadHistory, lockAsset } from './asset-load.ts';
+import { assetOf } from './asset-rows.ts';
+import { fixBaselines } from './baselines.ts';
+import { enqueueAsset } from './queue.ts';
+
+/** After this many recorded polls that did not find it, a pushed commit is UNCONFIRMED (semantics.md, 2). */
+const HINT_POLLS = 3n;
+
+export const targetOf = (asset: Row<'t_ds_asset'>, offset: Row<'t_ds_asset_event_consumer_offset'>): ScanTarget => ({
+  asset: assetOf(asset),
+  cursor: offset.cursor_json === null ? null : parse<Cursor>(offset.cursor_json),
+  revision: num(offset.revision),
+  failures: num(offset.failures),
+  wantsIdle: isSet(offset.waiting),
+});
+
+export const recordPoll = async (
+  tx: Tx,
+  key: AssetKey,
+  revision: number,
+  poll: Poll,
+  times: PollTimes,
+): Promise<RecordReceipt> => {
+  const record = await lockAsset(tx, key);
+  const { row, offset } = record;
+  if (num(offset.revision) !== revision) return { kind: 'STALE', target: targetOf(row, offset), events: [] };
+  const history = await loadHistory(tx, record, namedByPoll(poll, isSet(offset.waiting)));
+  const effects = ingestPoll(history, poll, times);
+  const events = await writeEffects(tx, record, effects);
+  const waiting = isSet(offset.waiting) && (await stillWaiting(tx, record, effects));
+  const read = poll.outcome.kind !== 'UNREADABLE';
+  const moved = movedOffset(offset, poll, times.recordedAt, waiting);
+  await tx.db.updateTable('t_ds_asset_event_consumer_offset').set(moved).where('id', '=', offset.id).execute();
+  if (read && offset.first_read_time === null && (await fixBaselines(tx, row))) await enqueueAsset(tx, row.asset_hash);
+  return { kind: 'RECORDED', target: targetOf(row, { ...offset, ...moved }), events };
+};
+
+const movedOffset = (offset: Row<'t_ds_asset_event_consumer_offset'>, poll: Poll, at: EpochMs, waiting: boolean) => {
+  const read = poll.outcome.kind !== 'UNREADABLE';
+  return {
+    cursor_json: poll.cursor === null ? offset.cursor_json : text(poll.cursor),
+    last_snapshot_id: poll.head ?? offset.last_snapshot_id,
+    last_scan_time: at,
+    first_read_time: offset.first_read_time ?? (read ? at : null),
+    failures: read ? 0n : offset.failures + 1n,
+    waiting: flag(waiting),
+    revision: offset.revision + 1n,
+  };
+};
+
+const namedByPoll = (poll: Poll, looksBack: boolean): Named => {
+  const { outcome } = poll;
+  const to = outcome.kind === 'ROLLBACK' ? outcome.to : null;
+  const restored = outcome.kind === 'ROLLBACK' ? outcome.restored?.snapshotId : null;
+  const ids = [
+    ...poll.commits.map((commit) => commit.snapshotId),
+    ...poll.tagChanges.flatMap((change) => [change.snapshotId, change.before]),
+    ...[poll.head, poll.dataHead, to, restored],
+  ];
+  return { snapshotIds: [...new Set(ids.filter((id) => typeof id === 'string'))], rollbackTo: to, looksBack };
+};
+
+/** Settles the pushes that this poll confirmed or gave up on; whether anything waits for yet another poll. */
+const stillWaiting = async (tx: Tx, { row }: AssetRecord, effects: Effects): Promise<boolean> => {
+  const hints = await tx.db
+    .selectFrom('t_ds_asset_event')
+    .leftJoin('t_ds_asset_version as version', (join) =>
+      join
+        .onRef('version.asset_id', '=', 't_ds_asset_event.asset_id')
+        .onRef('version.snapshot_id', '=', 't_ds_asset_event.snapshot_id')
+        .on('version.status', '=', 'LIVE'),
+    )
+    .select(['t_ds_asset_event.id', 't_ds_asset_event.snapshot_id', 't_ds_asset_event.hint_polls', 'version.id as version_id'])
+    .where('t_ds_asset_event.status', '=', 'HINT')
+    .where('t_ds_asset_event.asset_id', '=', row.id)
+    .execute();
+  let open = 0;
+  for (const hint of hints) {
+    const found = hint.snapshot_id === null ? effects.newVersions.length > 0 : hint.version_id !== null;
+    const status = found ? 'CONFIRMED' : hint.hint_polls + 1n >= HINT_POLLS ? 'UNCONFIRMED' : 'HINT';
+    if (status === 'HINT') open += 1;
+    const changed = { status, hint_polls: hint.hint_polls + 1n };
+    await tx.db.updateTable('t_ds_asset_event').set(changed).where('id', '=', hint.id).execute();
+  }
+  return open > 0 || (await hasWaitingVerdict(tx, row.id));
+};
+
+const hasWaitingVerdict = async (tx: Tx, assetId: bigint): Promise<boolean> => {
+  const query = tx.db.selectFrom('t_ds_asset_quality').select('id').where('asset_id', '=', assetId).where('snapshot_id', 'is', null);
+  return (await query.limit(1).executeTakeFirst()) !== undefined;
+};
+
+/** Assets whose time is written by one statement. */
+const IDLE_CHUNK = 100;
+
+export const recordIdle = async (tx: Tx, polls: readonly { readonly key: AssetKey; readonly at: EpochMs }[]): Promise<void> => {
+  for (const part of chunks(polls, IDLE_CHUNK)) {
+    const hashes = part.map(({ key }) => tx.sha256(key));
+    const rows = await tx.db.selectFrom('t_ds_asset').select(['id', 'asset_key']).where('asset_hash', 'in', hashes).execute();
+    const at = new Map<string, EpochMs>(part.map((poll) => [poll.key, poll.at]));
+    const times = rows.flatMap((row) => ({ id: row.id, at: at.get(row.asset_key) ?? tx.now }));
+    const [first, ...others] = times;
+    if (first === undefined) continue;
+    await tx.db
+      .updateTable('t_ds_asset_event_consumer_offset')
+      .set((e) => ({
+        last_scan_time: others
+          .reduce((cases, { id, at: time }) => cases.when('asset_id', '=', id).then(time), e.case().when('asset_id', '=', first.id).then(first.at))
+          .end(),
+      }))
+      .where('asset_id', 'in', times.map((time) => time.id))
+      .execute();
+  }
+};
+
+export const recordStated = async (tx: Tx, event: StatedEvent): Promise<StatedReceipt> => {
+  const record = await lockKnown(tx, event.assetKey);
+  if (record instanceof SluiceError)
+    return { status: 'REJECTED', problem: { code: record.code, detail: record.message }, event: null };
+  const snapshotIds = event.snapshotId === null ? [] : [event.snapshotId];
+  const history = await loadHistory(tx, record, { snapshotIds, rollbackTo: null, looksBack: true });
+  const ingested = ingestStated(history, event, tx.now, tx.nonce());
+  if (!ingested.ok) return { status: 'REJECTED', problem: ingested.problem, event: null };
+  const effects = ingested.value;
+  const stated = effects.events.find((recorded) => recorded.eventType === event.eventType) ?? effects.events[0] ?? null;
+  if (effects.duplicate || (await isKnown(tx, stated))) return { status: 'DUPLICATE', problem: null, event: stated };
+  await writeEffects(tx, record, effects);
+  if (effects.lookNow || effects.verdicts.some((verdict) => verdict.snapshotId === null)) await askForScan(tx, record);
+  return { status: 'ACCEPTED', problem: null, event: stated };
+};
+
+const lockKnown = async (tx: Tx, key: AssetKey): Promise<AssetRecord | SluiceError> => {
+  try {
+    return await lockAsset(tx, key);
+  } catch (error) {
+    if (error instanceof SluiceError && error.code === 'UNKNOWN_ASSET') return error;
+    throw error;
+  }
+};
+
+const isKnown = async (tx: Tx, event: RecordedEvent | null): Promise<boolean> =>
+  event !== null && (await countKnown(tx, [tx.sha256(event.dedupKey)])).size > 0;
+
+const askForScan = async (tx: Tx, { offset }: AssetRecord): Promise<void> => {
+  await tx.db.updateTable('t_ds_asset_event_consumer_offset').set({ waiting: 1n }).where('id', '=', offset.id).execute();
+  tx.hint('ASSETS');
+};

@@ -1,0 +1,4 @@
+import { localPlace } from '../../executors/local/place.ts';
+import { executorContract } from './contract.ts';
+
+executorContract('local', () => localPlace());
