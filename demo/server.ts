@@ -46,7 +46,8 @@ export interface DemoServer {
 /** Starts `sluice server` and waits for its ready line. Its log goes to server.log in the demo folder. */
 export const startServer = async (options: { readonly data: string; readonly folder: string; readonly port: string }): Promise<DemoServer> => {
   const config = join(options.folder, 'sluice.yaml');
-  writeFileSync(config, 'asset-event-scheduling: {event-source: {polling: {interval-seconds: 0.1}}}\n');
+  const log = join(options.folder, 'server.log');
+  writeFileSync(config, `log: {destination: ${JSON.stringify(log)}}\nasset-event-scheduling: {event-source: {polling: {interval-seconds: 0.1}}}\n`);
   const args = [CLI, 'server', '--config', config, '--data', options.data, '--port', options.port];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const ended = new Promise<void>((done) => child.once('exit', () => done()));

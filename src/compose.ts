@@ -25,7 +25,7 @@ import { createLog, type Log, type LogLevel } from './runtime/log.ts';
 import { createMetrics, type Metrics } from './runtime/metrics.ts';
 import { createService, type Service } from './runtime/service.ts';
 import { type FolderLock, lockFolder } from './store/folder-lock.ts';
-import { openStore } from './store/open.ts';
+import { openStore, type StatementHook } from './store/open.ts';
 import type { Hint, PinFacts, Store } from './store/store.ts';
 import { prepareAttempt } from './worker/prepare.ts';
 import { Worker } from './worker/worker.ts';
@@ -33,6 +33,8 @@ import { Worker } from './worker/worker.ts';
 /** What a server is started with; cli/commands/server.ts makes it of the configuration. */
 export interface ServerSettings {
   readonly dataDir: string;
+  /** null: `sluice.db` in the data folder. */
+  readonly databaseUrl: string | null;
   readonly host: string;
   readonly port: number;
   readonly allowedHosts: readonly string[];
@@ -57,7 +59,7 @@ export interface RunningServer {
 
 /** Test seams: what a fault harness may put between the server and its database. Never set by the product. */
 export interface ServerHooks {
-  readonly onStatement?: (sql: string, when: 'before' | 'after') => void;
+  readonly onStatement?: StatementHook;
 }
 
 /**
@@ -79,7 +81,15 @@ const startLocked = async (settings: ServerSettings, hooks: ServerHooks, lock: F
   const clock = systemClock;
   const token = adminToken(settings.dataDir);
   const log = createLog({ ...settings.log, now: clock.now, secrets: [token] });
-  const store = await openStore({ file: join(settings.dataDir, 'sluice.db'), clock: clock.now, nonce, sha256, ...hooks });
+  const store = await openStore({
+    url: settings.databaseUrl ?? join(settings.dataDir, 'sluice.db'),
+    clock: clock.now,
+    nonce,
+    sha256,
+    onProblem: (what, error) => log.child('store').error(what, { error }),
+    ...hooks,
+  });
+  await store.admin.migrate();
   await store.admin.claimOwnership(`${hostname()}:${process.pid}`);
   const executor = createLocalExecutor({
     folder: join(settings.dataDir, 'runs'),
@@ -187,7 +197,7 @@ const createWorker = ({ settings, store, executor, clock, log }: Parts, observer
     log: log.child('worker'),
     host: hostname(),
     slots: settings.taskSlots,
-    prepare: (offer) => prepareAttempt(offer, { plugin: taskPlugin, isReadable: isPinReadable, now: clock.now }),
+    prepare: (offer) => prepareAttempt(offer, { plugin: taskPlugin, isReadable: isPinReadable }),
     onRoom,
     onStarted: observer.taskStarted,
     onEnded: observer.taskEnded,

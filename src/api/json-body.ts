@@ -26,6 +26,8 @@ class Unsafe {
 
 const bad = (detail: string): SluiceError => new SluiceError('BAD_REQUEST', detail);
 
+const tooDeep = (): SluiceError => bad(`Send JSON that is nested at most ${DEEPEST} levels deep.`);
+
 const keepDigits = (key: string, value: unknown, context?: { readonly source?: string }): unknown => {
   if (key === '__proto__') throw bad('Leave out the key "__proto__": it is not allowed in a request.');
   const exact =
@@ -40,6 +42,7 @@ export const parseBody = (text: string): unknown => {
     return JSON.parse(text, keepDigits) as unknown;
   } catch (error) {
     if (error instanceof SluiceError) throw error;
+    if (error instanceof RangeError) throw tooDeep();
     throw bad(`Send valid JSON: ${error instanceof Error ? error.message : String(error)}.`);
   }
 };
@@ -51,7 +54,7 @@ export const parseBody = (text: string): unknown => {
 export const exactNumbers = (parsed: unknown): unknown => settle(parsed, [], false);
 
 const settle = (value: unknown, path: readonly string[], evidence: boolean): unknown => {
-  if (path.length > DEEPEST) throw bad(`Send JSON that is nested at most ${DEEPEST} levels deep.`);
+  if (path.length > DEEPEST) throw tooDeep();
   if (value instanceof Unsafe) {
     if (evidence) return rawJson(value.source);
     throw bad(

@@ -3,7 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify from 'fastify';
 import type { App, Routes } from './app.ts';
 import { authenticate, checkHost, requirePermissions } from './auth.ts';
-import type { ApiDeps } from './deps.ts';
+import type { ApiDeps, Permission } from './deps.ts';
 import { convertParameters, readJsonBodies } from './json-body.ts';
 import { answerProblems } from './problems.ts';
 import { applyRoutes } from './routes/apply.ts';
@@ -47,7 +47,13 @@ export const createApi = async (deps: ApiDeps, extra: readonly Routes[] = []): P
   checkHost(app, deps.allowedHosts);
   authenticate(app, deps.tokens);
   convertParameters(app);
-  await app.register(swagger, { openapi: openApiHead(deps.version) });
+  await app.register(swagger, {
+    openapi: openApiHead(deps.version),
+    transform: ({ schema, url, route }) => ({
+      schema: { ...schema, ...permissionPage(route.config?.permission) },
+      url,
+    }),
+  });
   await app.register(async (scope) => healthRoutes(scope as App, deps));
   await app.register(async (scope) => addResources(scope as App, deps, extra), { prefix: BASE });
   await app.ready();
@@ -58,6 +64,12 @@ const addResources = (app: App, deps: ApiDeps, extra: readonly Routes[]): void =
   for (const routes of [...RESOURCES, ...extra]) routes(app, deps);
   app.get('/openapi.json', { config: { permission: 'public' }, schema: { hide: true } }, () => app.swagger());
 };
+
+/** What a route asks of its caller, in the document too. */
+const permissionPage = (permission: Permission | undefined) => ({
+  'x-permission': permission,
+  ...(permission === 'public' ? { security: [] } : {}),
+});
 
 const openApiHead = (version: string) => ({
   openapi: '3.1.0' as const,

@@ -37,7 +37,7 @@ const BASE = '/api/v1';
 
 /** By --server or SLUICE_SERVER, else by server.json in the data folder; the token by SLUICE_TOKEN, else from admin.token there. */
 export const connect = (connection: Connection): Client => {
-  const folder = resolve(connection.data ?? process.env['SLUICE_DATA'] ?? '.sluice');
+  const folder = resolve(connection.data ?? process.env['SLUICE_DATA_DIR'] ?? '.sluice');
   const where = connection.server ?? process.env['SLUICE_SERVER'];
   const url = (where ?? runningServer(folder)).replace(/\/+$/, '');
   const token = process.env['SLUICE_TOKEN'] ?? readOrNull(join(folder, 'admin.token'))?.trim() ?? null;

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { parseDocument, stringify } from 'yaml';
 import { SluiceError } from '../core/errors.ts';
+import { maskText } from '../core/mask.ts';
 import { nearest } from '../core/nearest.ts';
 import { type Config, SCHEMA } from './schema.ts';
 import { camelCase, isSetting, kebabCase, type Section, type Setting } from './setting.ts';
@@ -70,7 +71,10 @@ function readText(path: string): string {
     return readFileSync(path, 'utf8');
   } catch (error) {
     const why = (error as Error).message;
-    throw new SluiceError('BAD_CONFIG', `The configuration file ${path} cannot be read (${why}); name another with --config.`);
+    throw new SluiceError(
+      'BAD_CONFIG',
+      `The configuration file ${path} cannot be read (${why}); name another with --config.`,
+    );
   }
 }
 
@@ -85,7 +89,8 @@ function readFile({ name, text }: { name: string; text: string }, values: Values
   const { dolphinscheduler, ...own } = tree;
   readSection(own, SCHEMA, '', name, values);
   if (dolphinscheduler === undefined || dolphinscheduler === null) return;
-  const inner = asMap(dolphinscheduler) ?? fail(`${name}: dolphinscheduler must hold the section asset-event-scheduling.`);
+  const inner =
+    asMap(dolphinscheduler) ?? fail(`${name}: dolphinscheduler must hold the section asset-event-scheduling.`);
   const known = { 'asset-event-scheduling': SCHEMA['asset-event-scheduling'] };
   readSection(inner, known, '', name, values);
 }
@@ -93,7 +98,13 @@ function readFile({ name, text }: { name: string; text: string }, values: Values
 const asMap = (value: unknown): Record<string, unknown> | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
 
-function readSection(tree: Record<string, unknown>, section: Section, prefix: string, name: string, values: Values): void {
+function readSection(
+  tree: Record<string, unknown>,
+  section: Section,
+  prefix: string,
+  name: string,
+  values: Values,
+): void {
   for (const [written, value] of Object.entries(tree)) {
     const key = kebabCase(written);
     const path = `${prefix}${key}`;
@@ -105,12 +116,12 @@ function readSection(tree: Record<string, unknown>, section: Section, prefix: st
       continue;
     }
     if (value === null) continue; // a section whose keys are all commented out
-    readSection(asMap(value) ?? notASection(name, path, section), node, `${path}.`, name, values);
+    readSection(asMap(value) ?? notASection(name, path, node), node, `${path}.`, name, values);
   }
 }
 
 const notASection = (name: string, path: string, section: Section): never =>
-  fail(`${name}: ${path} is a section, not a value; give its keys, such as ${Object.keys(section[path] ?? section)[0]}, below it.`);
+  fail(`${name}: ${path} is a section, not a value; give its keys, such as ${Object.keys(section)[0]}, below it.`);
 
 function unknownKey(written: string, where: string, siblings: readonly string[], prefix: string): SluiceError {
   const last = kebabCase(written.slice(prefix.length));
@@ -143,9 +154,12 @@ function readEnvironment(env: Sources['env'], values: Values): void {
   for (const [name, value] of Object.entries(env)) {
     const path = byName.get(name);
     if (path !== undefined && value !== undefined && value !== '') setValue(values, path, value, name);
-    if (path !== undefined || SERVICE_LINK.test(name) || !SECTIONS.some((section) => name.startsWith(section))) continue;
+    if (path !== undefined || SERVICE_LINK.test(name) || !SECTIONS.some((section) => name.startsWith(section)))
+      continue;
     const meant = nearest(name, [...byName.keys()]);
-    fail(`The environment variable ${name} is no key of the configuration; ${meant === undefined ? 'unset it.' : `did you mean ${meant}?`}`);
+    fail(
+      `The environment variable ${name} is no key of the configuration; ${meant === undefined ? 'unset it.' : `did you mean ${meant}?`}`,
+    );
   }
 }
 
@@ -163,7 +177,9 @@ function build(section: Section, prefix: string, values: Values): unknown {
 function checkDatabase(url: string | null): void {
   if (url === null || /^sqlite:./.test(url)) return;
   const shown = url.split(':')[0];
-  fail(`database.url begins with "${shown}:", but this version knows only sqlite:PATH; leave it out to use the data folder.`);
+  fail(
+    `database.url begins with "${shown}:", but this version knows only sqlite:PATH; leave it out to use the data folder.`,
+  );
 }
 
 function notesOn(values: Values): readonly string[] {
@@ -192,5 +208,4 @@ function toFile(section: Section, values: Record<string, unknown>): Record<strin
   return Object.fromEntries(entries.filter(([, value]) => value !== null));
 }
 
-const hidePassword = (value: unknown): unknown =>
-  typeof value === 'string' ? value.replace(/(:\/\/[^\s/:@]*):[^\s/@]+@/g, '$1:***@') : value;
+const hidePassword = (value: unknown): unknown => (typeof value === 'string' ? maskText(value) : value);

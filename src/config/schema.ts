@@ -1,6 +1,8 @@
-import { boolean, choice, integer, list, optional, type Section, text, type ValuesOf } from './setting.ts';
+import { boolean, choice, integer, list, optional, type Section, seconds, text, type ValuesOf } from './setting.ts';
 
 const SECONDS = [1, 86_400] as const;
+/** A table is looked at ten times a second at most. */
+const POLL_SECONDS = [0.1, 86_400] as const;
 const BATCH = [1, 1_000_000] as const;
 
 const DOC = {
@@ -12,13 +14,16 @@ const DOC = {
 /** Overrides for one format; what is left out is as in `polling`. */
 const formatPolling = () => ({
   enabled: optional(boolean(true, DOC.enabled)),
-  'interval-seconds': optional(integer(30, SECONDS, DOC.interval)),
+  'interval-seconds': optional(seconds(30, POLL_SECONDS, DOC.interval)),
   'batch-size': optional(integer(500, BATCH, DOC.batch)),
 });
 
 /** Every key that a configuration may hold. The reference page is written from it. */
 export const SCHEMA = {
-  'data-dir': text('./.sluice', 'The folder of the embedded database, of task logs and of server.json and admin.token.'),
+  'data-dir': text(
+    './.sluice',
+    'The folder of the embedded database, of task logs and of server.json and admin.token.',
+  ),
   server: {
     host: text('127.0.0.1', 'The address that the HTTP API listens on.'),
     port: integer(8484, [0, 65_535], 'The port that the HTTP API listens on; 0 picks a free one.'),
@@ -30,10 +35,16 @@ export const SCHEMA = {
   worker: {
     concurrency: integer(20, [1, 10_000], 'How many tasks run at once.'),
     'log-limit-bytes': integer(100_000_000, [1_000, 1_000_000_000_000], "Bytes of a task's log that are kept."),
-    'log-policy': choice('truncate', ['truncate', 'kill'], [
-      'What happens to a task whose log is longer: `truncate` lets it go on and keeps the beginning of its log, `kill` ends it.',
-    ].join('')),
-    'kill-grace-seconds': integer(10, [0, 3_600], 'How long a task that is stopped may take to end by itself before SIGKILL.'),
+    'log-policy': choice(
+      'truncate',
+      ['truncate', 'kill'],
+      'What happens to a task whose log is longer: `truncate` keeps the beginning and lets it go on, `kill` ends it.',
+    ),
+    'kill-grace-seconds': integer(
+      10,
+      [0, 3_600],
+      'How long a task that is stopped may take to end by itself before SIGKILL.',
+    ),
     'pass-environment': list(
       "Variables of the server's own environment that tasks get beside PATH, HOME, LANG and the like: names, or prefixes with a final `*`. `SLUICE_…` is never passed.",
     ),
@@ -50,13 +61,17 @@ export const SCHEMA = {
     },
     'compensation-scanner': {
       enabled: boolean(true, DOC.enabled),
-      'interval-seconds': integer(300, SECONDS, 'Seconds between two comparisons of the recorded state with the tables.'),
+      'interval-seconds': integer(
+        300,
+        SECONDS,
+        'Seconds between two comparisons of the recorded state with the tables.',
+      ),
       'batch-size': integer(100, BATCH, 'How many tables one comparison takes at once.'),
     },
     'event-source': {
       polling: {
         enabled: boolean(true, 'Whether tables are polled.'),
-        'interval-seconds': integer(30, SECONDS, DOC.interval),
+        'interval-seconds': seconds(30, POLL_SECONDS, DOC.interval),
         'batch-size': integer(500, BATCH, DOC.batch),
       },
       'paimon-polling': formatPolling(),
@@ -81,7 +96,12 @@ export interface Polling {
 /** `polling` with what the format's own section overrides. A format without a section of its own is polled like all. */
 export function pollingOf(config: Config, format: string): Polling {
   const { polling, ...rest } = config.assetEventScheduling.eventSource;
-  const own = { paimon: rest.paimonPolling, iceberg: rest.icebergPolling, hudi: rest.hudiPolling, delta: rest.deltaPolling };
+  const own = {
+    paimon: rest.paimonPolling,
+    iceberg: rest.icebergPolling,
+    hudi: rest.hudiPolling,
+    delta: rest.deltaPolling,
+  };
   const over = format in own ? own[format as keyof typeof own] : null;
   return {
     enabled: polling.enabled && (over?.enabled ?? true),

@@ -45,14 +45,34 @@ export const integer = (fallback: number, [least, most]: readonly [number, numbe
   },
 });
 
-const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false };
+const readDecimal = (value: unknown): number | undefined => {
+  const text = typeof value === 'number' ? String(value) : value;
+  return typeof text === 'string' && /^\d{1,9}(\.\d{1,3})?$/.test(text.trim()) ? Number(text) : undefined;
+};
+
+/** A number of seconds, down to the millisecond. */
+export const seconds = (fallback: number, [least, most]: readonly [number, number], doc: string): Setting<number> => ({
+  setting: true,
+  fallback,
+  takes: `a number of seconds from ${least} to ${most}`,
+  doc,
+  read: (value) => {
+    const read = readDecimal(value);
+    return read !== undefined && read >= least && read <= most ? read : undefined;
+  },
+});
+
+const BOOLEANS = new Map([
+  ['true', true],
+  ['false', false],
+]);
 
 export const boolean = (fallback: boolean, doc: string): Setting<boolean> => ({
   setting: true,
   fallback,
   takes: 'true or false',
   doc,
-  read: (value) => BOOLEANS[String(value).trim().toLowerCase()],
+  read: (value) => BOOLEANS.get(String(value).trim().toLowerCase()),
 });
 
 export const text = (fallback: string, doc: string): Setting<string> => ({

@@ -9,8 +9,20 @@ import { after } from './duty.ts';
 const LONGEST_PAUSE_MS = 600_000;
 const FIRST_READ_LIMIT = 1_000; // semantics.md 3: a first read records at most the newest 1,000 versions
 
+/**
+ * QUICK asks only whether the next commit is there (one request at rest); FULL also sees rewinds, re-creations, tags and schemas
+ * (sources/source.ts).
+ */
+export type Depth = 'QUICK' | 'FULL';
+
 /** Reads one table from where its last scan ended. Never rejects. */
-export type Reader = (target: ScanTarget) => Promise<Poll>;
+export type Reader = (target: ScanTarget, depth: Depth) => Promise<Poll>;
+
+const FULL_EVERY = 4;
+const FULL_AT_LEAST_EVERY_MS = 60_000;
+
+/** How long QUICK scans may go on after a FULL one: every fourth scan, and at least once a minute. */
+export const fullEveryMs = (intervalMs: number): number => Math.min(intervalMs * FULL_EVERY, FULL_AT_LEAST_EVERY_MS);
 
 /** The pause before the next look: the asset's interval, doubled with each failure in a row up to ten minutes. */
 export const pauseAfter = (failures: number, intervalMs: number): number =>
@@ -35,7 +47,7 @@ export const createReader = (options: {
   readonly clock: Clock;
   readonly limitMs: number;
 }): Reader => {
-  const read = async (target: ScanTarget, signal: AbortSignal): Promise<Poll> => {
+  const read = async (target: ScanTarget, depth: Depth, signal: AbortSignal): Promise<Poll> => {
     const { asset, cursor } = target;
     const { format, branch } = assetName(asset.key);
     const source = await options.sourceOf(format);
@@ -44,10 +56,11 @@ export const createReader = (options: {
       return unreadable(cursor, `This version of Sluice cannot read ${format} tables at ${asset.location}; push their events instead.`, false);
     return source.poll({ location: asset.location, branch, files }, cursor, {
       firstReadLimit: FIRST_READ_LIMIT,
+      depth,
       signal,
     });
   };
-  return async (target) => {
+  return async (target, depth) => {
     const abort = new AbortController();
     const limit = after(options.clock, options.limitMs);
     const tooLong = limit.done.then(() => {
@@ -55,7 +68,7 @@ export const createReader = (options: {
       return unreadable(target.cursor, `The table did not answer within ${options.limitMs / 1000} s.`, true);
     });
     try {
-      return await Promise.race([read(target, abort.signal), tooLong]);
+      return await Promise.race([read(target, depth, abort.signal), tooLong]);
     } catch (error) {
       return unreadable(target.cursor, `The table could not be read: ${error instanceof Error ? error.message : String(error)}`, true);
     } finally {

@@ -5,7 +5,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { AssetStore, RecordReceipt, ScanTarget } from '../store/store.ts';
 import { after, type Duty } from './duty.ts';
-import { needsRecording, pauseAfter, type Reader } from './scan.ts';
+import { type Depth, fullEveryMs, needsRecording, pauseAfter, type Reader } from './scan.ts';
 
 const LOOK_ANYWAY_MS = 60_000;
 const TICK_MS = 50; // the finest step of the schedule: a table is never more urgent than this unless somebody asks
@@ -16,10 +16,13 @@ interface Entry {
   target: ScanTarget;
   /** Monotonic ms. */
   dueAt: number;
+  /** When the last FULL scan began; -Infinity: none yet, or one is wanted. */
+  fullAt: number;
   failures: number;
   /** The reason last recorded while the table cannot be read. */
   reason: string | null;
   running: Promise<void> | null;
+  inLine: boolean;
 }
 
 export interface ScannerOptions {
@@ -40,7 +43,10 @@ export class Scanner implements Duty {
   readonly #options: ScannerOptions;
   readonly #entries = new Map<AssetKey, Entry>();
   readonly #idle = new Map<AssetKey, bigint>();
+  readonly #line: Entry[] = [];
   #running = 0;
+  /** When the loop looks next; a scan that is due sooner wakes it. */
+  #nextAt = 0;
   #stale = true;
   #idleFlushedAt = 0;
   #wake: () => void = () => {};
@@ -97,20 +103,34 @@ export class Scanner implements Duty {
   #admit(target: ScanTarget): void {
     const known = this.#entries.get(target.asset.key);
     if (known === undefined) {
-      this.#entries.set(target.asset.key, { target, dueAt: 0, failures: target.failures, reason: null, running: null });
+      this.#entries.set(target.asset.key, { target, dueAt: 0, fullAt: -Infinity, failures: target.failures, reason: null, running: null, inLine: false });
       return;
     }
     const moved = known.target.asset.location !== target.asset.location;
     if (moved || target.revision > known.target.revision) known.target = target;
     else known.target = { ...known.target, asset: target.asset, wantsIdle: target.wantsIdle };
-    if (moved || target.wantsIdle) known.dueAt = 0;
+    if (!moved && !target.wantsIdle) return;
+    known.dueAt = 0;
+    known.fullAt = -Infinity;
   }
 
+  /** Puts what is due in line; the line moves on by itself as scans finish. */
   #startDue(): void {
     const now = this.#options.clock.monotonicMs();
-    for (const entry of this.#entries.values()) {
-      if (this.#running >= this.#options.width) return;
-      if (entry.running === null && entry.dueAt <= now) void this.#start(entry);
+    for (const entry of this.#entries.values())
+      if (entry.dueAt <= now && entry.running === null && !entry.inLine) {
+        entry.inLine = true;
+        this.#line.push(entry);
+      }
+    this.#moveOn();
+  }
+
+  #moveOn(): void {
+    while (this.#running < this.#options.width) {
+      const entry = this.#line.shift();
+      if (entry === undefined) return;
+      entry.inLine = false;
+      if (entry.running === null) void this.#start(entry);
     }
   }
 
@@ -119,13 +139,15 @@ export class Scanner implements Duty {
     entry.running = this.#scan(entry).finally(() => {
       this.#running -= 1;
       entry.running = null;
-      if (this.#running === this.#options.width - 1) this.#wake();
+      if (entry.dueAt < this.#nextAt) this.#wake();
+      this.#moveOn();
     });
     return entry.running;
   }
 
   async #again(entry: Entry): Promise<void> {
     if (entry.running !== null) await entry.running;
+    entry.fullAt = -Infinity;
     await (entry.running ?? this.#start(entry));
   }
 
@@ -135,7 +157,9 @@ export class Scanner implements Duty {
     const began = clock.monotonicMs();
     const startedAt = clock.now();
     try {
-      const poll = await read(entry.target);
+      const depth = this.#depth(entry, began);
+      if (depth === 'FULL') entry.fullAt = began;
+      const poll = await read(entry.target, depth);
       this.#options.onScanned(entry.target.asset.key, poll, clock.monotonicMs() - began);
       await this.#record(entry, poll, startedAt);
     } catch (error) {
@@ -143,6 +167,11 @@ export class Scanner implements Duty {
       log.error('a scan could not be recorded and is tried again', { assetKey: entry.target.asset.key, error });
       this.#schedule(entry);
     }
+  }
+
+  #depth(entry: Entry, now: number): Depth {
+    const every = fullEveryMs(this.#options.intervalMs(entry.target.asset));
+    return entry.failures > 0 || now - entry.fullAt >= every ? 'FULL' : 'QUICK';
   }
 
   async #record(entry: Entry, poll: Poll, startedAt: bigint): Promise<void> {
@@ -153,7 +182,6 @@ export class Scanner implements Duty {
       entry.target = receipt.target;
       if (receipt.kind === 'STALE') {
         entry.dueAt = 0;
-        this.#wake();
         return;
       }
       onRecorded(receipt);
@@ -182,11 +210,11 @@ export class Scanner implements Duty {
   }
 
   #untilNext(): number {
-    if (this.#running >= this.#options.width) return LOOK_ANYWAY_MS; // the next scan to finish wakes the loop
     const now = this.#options.clock.monotonicMs();
-    let next = this.#idle.size > 0 ? IDLE_FLUSH_MS : LOOK_ANYWAY_MS;
+    let next = now + (this.#idle.size > 0 ? IDLE_FLUSH_MS : LOOK_ANYWAY_MS);
     for (const entry of this.#entries.values())
-      if (entry.running === null) next = Math.min(next, Math.max(TICK_MS, entry.dueAt - now));
-    return next;
+      if (entry.running === null && !entry.inLine) next = Math.min(next, Math.max(now + TICK_MS, entry.dueAt));
+    this.#nextAt = next;
+    return next - now;
   }
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Logger, pino } from 'pino';
-import { maskText, maskValue } from './mask.ts';
+import { maskText, maskValue } from '../core/mask.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 

@@ -1,5 +1,5 @@
 import { inflateRawSync, zstdDecompressSync } from 'node:zlib';
-import avro, { type Type } from 'avsc';
+import avro, { type Schema, type Type } from 'avsc';
 import { snappy } from './snappy.ts';
 
 /** A record of an Avro file: longs are bigint, bytes Buffers, unions plain values. */
@@ -12,7 +12,7 @@ export type AvroRecord = Readonly<Record<string, unknown>>;
 export function readAvro(bytes: Uint8Array): readonly AvroRecord[] {
   const file = new Container(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   const { schema, codec } = file.header();
-  const type = avro.Type.forSchema(JSON.parse(schema), { typeHook: exactLongs, noAnonymousTypes: false });
+  const type = avro.Type.forSchema(JSON.parse(schema) as Schema, { typeHook: exactLongs, noAnonymousTypes: false });
   const records: AvroRecord[] = [];
   for (let block = file.block(); block !== null; block = file.block()) {
     const data = decompress(codec, block.data);

@@ -16,7 +16,7 @@ export const lockFolder = (folder: string): FolderLock => {
   const db = new DatabaseSync(join(folder, 'server.lock'));
   const pidFile = join(folder, 'server.pid');
   try {
-    db.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    db.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch (cause) {
     db.close();
     if (!isBusy(cause)) throw new SluiceError('INTERNAL', `The data folder ${folder} cannot be locked: ${String(cause)}`, { cause });

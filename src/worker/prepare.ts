@@ -1,6 +1,5 @@
 import { assetName } from '../core/asset/key.ts';
 import { ok, refuse, type Result } from '../core/result.ts';
-import type { EpochMs } from '../core/time.ts';
 import { render, resolveParameters, type TaskParameters } from '../core/workflow/parameters.ts';
 import type { PinValues } from '../core/workflow/pin-values.ts';
 import { taskContextJson, taskEnvironment, type TaskIdentity } from '../core/workflow/task-context.ts';
@@ -17,7 +16,6 @@ export interface PrepareOptions {
   readonly plugin: (type: string) => TaskPlugin | undefined;
   /** Can the pinned version still be read? A table that cannot be asked right now counts as readable. */
   readonly isReadable: (pin: PinFacts) => Promise<boolean>;
-  readonly now: () => EpochMs;
 }
 
 /**
@@ -29,7 +27,7 @@ export const prepareAttempt = async (offer: TaskOffer, options: PrepareOptions):
   if (plugin === undefined) return refuse('NOT_FOUND', `This server has no task type ${offer.task.type}.`);
   const expired = await firstExpired(offer.pins, options.isReadable);
   if (expired !== null) return refuse('PIN_EXPIRED', expiredSentence(expired));
-  const parameters = parametersOf(offer, options.now());
+  const parameters = parametersOf(offer);
   return parameters.ok ? work(offer, plugin, parameters.value) : parameters;
 };
 
@@ -43,9 +41,10 @@ const work = (offer: TaskOffer, plugin: TaskPlugin, parameters: TaskParameters):
   return ok({ kind: 'PROCESS', launch: { script, cwd, env: taskEnvironment(identity), context } });
 };
 
-const parametersOf = (offer: TaskOffer, now: EpochMs): Result<TaskParameters> => {
+/** Times count from the schedule time, else the run's start: a retry after midnight is still about the same day. */
+const parametersOf = (offer: TaskOffer): Result<TaskParameters> => {
   const { run, workflow, task, taskRun, pins } = offer;
-  const sources = { run, workflow, task, taskRun, pins: pins.map(pinValues), projectParams: [], upstream: [], builtIns: {}, now };
+  const sources = { run, workflow, task, taskRun, pins: pins.map(pinValues), projectParams: [], upstream: [], builtIns: {}, now: run.startTime };
   return resolveParameters(sources);
 };
 

@@ -11,6 +11,7 @@ import type { ParameterSources } from '../../src/core/workflow/parameters.ts';
 import { planRun } from '../../src/core/workflow/plan.ts';
 import type { RunFacts } from '../../src/core/workflow/plan.ts';
 import type { TaskDependType } from '../../src/core/workflow/run.ts';
+import type { TypedParameter } from '../../src/core/workflow/sql-parameters.ts';
 import { bindSql } from '../../src/core/workflow/sql-parameters.ts';
 import { replaceTimes } from '../../src/core/workflow/time-expression.ts';
 import { toInstant, utc } from '../../src/core/workflow/zone.ts';
@@ -262,7 +263,7 @@ function answerPrepare(input: CaseInput): CaseAnswer {
     task: definition,
     taskRun: attempt(7, task(1001, 'task'), 'SUBMITTED_SUCCESS'),
     projectParams: project.map(declared),
-    upstream: upstream.map((one) => ({ ...declared(one), value: one.value ?? '' })),
+    upstream: upstream.map(valued),
     pins: [],
     builtIns: {},
     now: at ?? 0n,
@@ -276,10 +277,7 @@ function answerPrepare(input: CaseInput): CaseAnswer {
 }
 
 function answerExpandList({ sql, parameters }: CaseInput): CaseAnswer {
-  const bound = bindSql(
-    sql,
-    parameters.map((one) => ({ ...declared(one), value: one.value ?? '' })),
-  );
+  const bound = bindSql(sql, parameters.map(valued));
   return { output: { sql: bound.sql, parameters: bound.parameters.map(asProperty) } };
 }
 
@@ -287,7 +285,7 @@ function answerExpandList({ sql, parameters }: CaseInput): CaseAnswer {
 function answerMerge({ pools }: CaseInput): CaseAnswer {
   return {
     output: {
-      merged: pools.length === 0 ? null : mergeUpstream(pools.map((pool) => pool.map(declared))).map(asProperty),
+      merged: pools.length === 0 ? null : mergeUpstream(pools.map((pool) => pool.map(valued))).map(asProperty),
     },
   };
 }
@@ -305,6 +303,8 @@ const declared = ({ name, direction, type, value }: Property): Declared => ({
   type,
   value,
 });
+
+const valued = (one: Property): TypedParameter => ({ ...declared(one), value: one.value ?? '' });
 
 const asProperty = ({ prop, direct, type, value }: Declared): Property => ({
   name: prop,

@@ -29,7 +29,9 @@ export const ConditionInFile = Type.Object(
   {
     assetKey: AssetKeyText,
     alias: maybe(Type.String({ pattern: '^[A-Za-z_]\\w*$', description: "Default: the table's name." })),
-    snapshotRequired: maybe(Type.Boolean({ default: true, description: 'Needs a version newer than the one last consumed.' })),
+    snapshotRequired: maybe(
+      Type.Boolean({ default: true, description: 'Needs a version newer than the one last consumed.' }),
+    ),
     minSnapshotId: maybe(FormatIdInput),
     operations: maybe(Type.Array(Text)),
     dataChangeOnly: maybe(Type.Boolean({ default: true })),
@@ -41,6 +43,8 @@ export const ConditionInFile = Type.Object(
     tag: maybe(Type.String({ description: 'A glob.' })),
     minAddedRecords: maybe(CountInput),
     maxAgeSeconds: maybe(Seconds),
+    backfill: maybe(Type.Enum(['EXCLUDE', 'INCLUDE', 'ONLY'], { default: 'EXCLUDE' })),
+    cdcLag: maybe(Type.Enum(['RECOVERED'])),
   },
   closed,
 );

@@ -4,6 +4,9 @@ import Type, { type Static, type TSchema } from 'typebox';
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
+/** A request body that may be left out; fastify hands its validator null then. */
+export const OptionalBody = Nullable;
+
 /** ISO 8601 in UTC with milliseconds. */
 export const Time = Type.String({ format: 'date-time', description: 'ISO 8601, UTC.' });
 

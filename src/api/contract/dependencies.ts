@@ -48,6 +48,8 @@ export const ConditionBody = Type.Object({
   tag: Nullable(Type.String()),
   minAddedRecords: Nullable(Count),
   maxAgeSeconds: Nullable(Type.Number()),
+  backfill: Type.String(),
+  cdcLag: Nullable(Type.String()),
 });
 export type ConditionBody = Static<typeof ConditionBody>;
 

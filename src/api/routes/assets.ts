@@ -17,7 +17,7 @@ import {
   ScanInput,
   VersionBody,
 } from '../contract/assets.ts';
-import { PageOf, PageQuery, ProjectParam } from '../contract/common.ts';
+import { OptionalBody, PageOf, PageQuery, ProjectParam } from '../contract/common.ts';
 import { applyDeclaration } from '../declare.ts';
 import type { ApiDeps } from '../deps.ts';
 import { DeclarationError } from '../problems.ts';
@@ -118,7 +118,7 @@ const versionRoutes: Routes = (app, deps) => {
         tags,
         summary: 'Looks at the table now and answers when the look has ended, or after timeoutSeconds.',
         params: Params,
-        body: Type.Optional(ScanInput),
+        body: OptionalBody(ScanInput),
         response: { 200: ScanBody },
       },
     },

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { RunOperation } from '../../core/workflow/plan.ts';
 import { RUN_STATES } from '../../core/workflow/run-state.ts';
-import { PageOf, PageQuery, ProjectParam } from '../contract/common.ts';
+import { OptionalBody, PageOf, PageQuery, ProjectParam } from '../contract/common.ts';
 import { OperateInput, RunBody, RunDetailsBody, RunTasksBody } from '../contract/workflows.ts';
 import { projectName, runOf } from '../projects.ts';
 import type { Routes } from '../app.ts';
@@ -90,7 +90,7 @@ const operationRoutes: Routes = (app, { store }) => {
           tags,
           summary: does,
           params: Params,
-          body: Type.Optional(OperateInput),
+          body: OptionalBody(OperateInput),
           response: { 200: RunDetailsBody },
         },
       },

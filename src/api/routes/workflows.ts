@@ -2,7 +2,7 @@ import Type from 'typebox';
 import type { AssetKey } from '../../core/asset/key.ts';
 import { SluiceError } from '../../core/errors.ts';
 import type { StartRequest } from '../../store/store.ts';
-import { ProjectParam } from '../contract/common.ts';
+import { OptionalBody, ProjectParam } from '../contract/common.ts';
 import { StartedBody, StartInput, WorkflowBody } from '../contract/workflows.ts';
 import { keyOf, projectName } from '../projects.ts';
 import type { Routes } from '../app.ts';
@@ -49,7 +49,7 @@ export const workflowRoutes: Routes = (app, { store }) => {
         tags,
         summary: 'A manual run. The same Idempotency-Key gives the same run again, with "duplicate": true.',
         params: Params,
-        body: Type.Optional(StartInput),
+        body: OptionalBody(StartInput),
         response: { 200: StartedBody, 201: StartedBody },
       },
     },

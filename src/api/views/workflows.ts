@@ -23,6 +23,8 @@ const conditionBody = (condition: Condition): ConditionBody => ({
   qualityChecks: [...condition.qualityChecks],
   watermarkGte: timeOrNull(condition.watermarkGte),
   minAddedRecords: countOrNull(condition.minAddedRecords),
+  backfill: condition.backfill ?? 'EXCLUDE',
+  cdcLag: condition.cdcLag ?? null,
 });
 
 const groupBody = ({ renamedFrom: _, ...group }: DependencyGroup): GroupBody => ({

@@ -28,7 +28,10 @@ function headline({ request, poll, commits }: Answer): string {
   const since =
     request.since !== null ? ` since ${request.since}` : request.cursorFile !== null ? ' since the cursor' : '';
   const withData = commits.filter((commit) => commit.dataChange).length;
-  const versions = `${count(commits.length, 'version')}${since}, ${withData} of them with new data.`;
+  const versions =
+    commits.length === 0
+      ? `No version was written${since}.`
+      : `${count(commits.length, 'version')}${since}, ${withData} of them with new data.`;
   return outcomeText(poll.outcome, versions, since);
 }
 

@@ -9,7 +9,8 @@ export const hasNumericIds = (asset: AssetKey, id: string): boolean => /^(paimon
 const sign = (difference: bigint): number => (difference < 0n ? -1 : Number(difference > 0n));
 
 /** Order of two numeric ids; 0 where one of them is not a number. */
-export const compareIds = (a: string, b: string): number => (isNumber(a) && isNumber(b) ? sign(BigInt(a) - BigInt(b)) : 0);
+export const compareIds = (a: string, b: string): number =>
+  isNumber(a) && isNumber(b) ? sign(BigInt(a) - BigInt(b)) : 0;
 
 /** How two commits of one table are ordered: by what, and how (negative: a is older). */
 export interface CommitOrder {

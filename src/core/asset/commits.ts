@@ -16,10 +16,15 @@ const sentenceOf = (version: Version): string => {
 export const raiseWatermark = (draft: Draft, value: bigint | null, fields: Partial<StatedEvent>): boolean => {
   if (value === null || (draft.state.watermark !== null && value <= draft.state.watermark)) return false;
   setState(draft, { watermark: value });
-  deriveEvent(draft, 'WATERMARK_ADVANCED', { ...fields, watermark: value }, {
-    dedupKey: dedupKeys.watermark(draft.asset.key, draft.state.epoch, value),
-    sentence: `The watermark reached ${isoTime(value)}.`,
-  });
+  deriveEvent(
+    draft,
+    'WATERMARK_ADVANCED',
+    { ...fields, watermark: value },
+    {
+      dedupKey: dedupKeys.watermark(draft.asset.key, draft.state.epoch, value),
+      sentence: `The watermark reached ${isoTime(value)}.`,
+    },
+  );
   return true;
 };
 
@@ -33,11 +38,16 @@ const noteCommit = (draft: Draft, version: Version, fields: Partial<StatedEvent>
     deltaRecordCount: version.addedRecords,
     dataChange: version.dataChange,
   };
-  deriveEvent(draft, 'SNAPSHOT_COMMITTED', { ...fields, ...facts }, {
-    dedupKey: dedupKeys.commit(draft.asset.key, version.epoch, version.snapshotId),
-    ordinal: version.ordinal,
-    sentence: sentenceOf(version),
-  });
+  deriveEvent(
+    draft,
+    'SNAPSHOT_COMMITTED',
+    { ...fields, ...facts },
+    {
+      dedupKey: dedupKeys.commit(draft.asset.key, version.epoch, version.snapshotId),
+      ordinal: version.ordinal,
+      sentence: sentenceOf(version),
+    },
+  );
 };
 
 // By when it was committed, not recorded: a poll may see it after the window was closed. No clock tolerance: better one run too many.

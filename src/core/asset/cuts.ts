@@ -25,7 +25,10 @@ export interface Cut<V extends Version = Version> {
 }
 
 /** Groups versions, oldest first and none withdrawn, into cuts, oldest first. */
-export const cutsOf = <V extends Version>(versions: readonly V[], asset: Pick<Asset, 'onRollback'>): readonly Cut<V>[] => {
+export const cutsOf = <V extends Version>(
+  versions: readonly V[],
+  asset: Pick<Asset, 'onRollback'>,
+): readonly Cut<V>[] => {
   const cuts: { data: V | null; versions: V[] }[] = [];
   for (const version of versions) {
     const open = cuts.at(-1);

@@ -24,12 +24,22 @@ export const dedupKeys = {
     keyOf('HISTORY_GAP', asset, epoch, from, to),
   newEpoch: (type: 'ROLLED_BACK' | 'RECREATED', asset: AssetKey, epoch: number) => keyOf(type, asset, epoch),
   /** One spell of an unreadable source is one event when it begins and one when it ends; it is named by its begin. */
-  spell: (type: 'SOURCE_UNREADABLE' | 'SOURCE_RECOVERED', asset: AssetKey, since: bigint) => keyOf(type, asset, `${since}`),
+  spell: (type: 'SOURCE_UNREADABLE' | 'SOURCE_RECOVERED', asset: AssetKey, since: bigint) =>
+    keyOf(type, asset, `${since}`),
   /** A pushed hint is evidence beside the event that the table itself gives. */
   hint: (event: StatedEvent, epoch: number, nonce: string) =>
     event.snapshotId === null && event.schemaId === null && event.watermark === null
       ? dedupKeys.stated(event, nonce)
-      : keyOf('HINT', event.assetKey, event.eventType, epoch, event.snapshotId, event.schemaId, event.tag, String(event.watermark)),
+      : keyOf(
+          'HINT',
+          event.assetKey,
+          event.eventType,
+          epoch,
+          event.snapshotId,
+          event.schemaId,
+          event.tag,
+          String(event.watermark),
+        ),
   stated: (event: StatedEvent, nonce: string) =>
     event.eventId === null ? keyOf('NEW', nonce) : keyOf('STATED', event.eventId),
 } as const;

@@ -75,10 +75,7 @@ const pinsOf = (tested: readonly Tested[]): Pins =>
 
 const nextInstant = (gates: readonly ClosedGate[], tested: readonly Tested[], now: EpochMs): EpochMs | null => {
   const instants = [...gates.map((gate) => gate.opensAt), ...tested.map(({ result }) => result.until)];
-  return instants.reduce(
-    (least, at) => (at !== null && at > now && (least === null || at < least) ? at : least),
-    null,
-  );
+  return instants.reduce((least, at) => (at !== null && at > now && (least === null || at < least) ? at : least), null);
 };
 
 /**

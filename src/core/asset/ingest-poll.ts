@@ -24,10 +24,15 @@ const takeUnreadable = (draft: Draft, outcome: OutcomeOf<'UNREADABLE'>): void =>
   putHealth(draft, 'UNREADABLE', outcome.reason);
   if (!begins) return;
   const retry = outcome.retryable ? 'It is tried again with growing pauses.' : 'Somebody must look at it.';
-  deriveEvent(draft, 'SOURCE_UNREADABLE', {}, {
-    dedupKey: dedupKeys.spell('SOURCE_UNREADABLE', draft.asset.key, draft.state.healthSince),
-    sentence: `The table cannot be read: ${outcome.reason.replace(/\.$/, '')}. ${retry}`,
-  });
+  deriveEvent(
+    draft,
+    'SOURCE_UNREADABLE',
+    {},
+    {
+      dedupKey: dedupKeys.spell('SOURCE_UNREADABLE', draft.asset.key, draft.state.healthSince),
+      sentence: `The table cannot be read: ${outcome.reason.replace(/\.$/, '')}. ${retry}`,
+    },
+  );
 };
 
 const takeReadable = (draft: Draft, outcome: Outcome): void => {
@@ -50,7 +55,8 @@ const takeGap = (draft: Draft, outcome: OutcomeOf<'GAP'>, poll: Poll): void => {
     : `Versions between ${from ?? 'the first'} and ${to ?? 'the newest'} expired before they were read`;
   const dedupKey = dedupKeys.gap(draft.asset.key, draft.state.epoch, from, to);
   deriveEvent(draft, 'HISTORY_GAP', {}, { dedupKey, sentence: `${missing}; what they held is not known.` });
-  if (draft.asset.onGap === 'HOLD') putHealth(draft, 'HELD', `${missing}. Nothing triggers until a person lets it go on.`);
+  if (draft.asset.onGap === 'HOLD')
+    putHealth(draft, 'HELD', `${missing}. Nothing triggers until a person lets it go on.`);
 };
 
 /**

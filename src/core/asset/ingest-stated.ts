@@ -84,6 +84,10 @@ const takeStatedSchema = (draft: Draft, event: StatedEvent): Taken => {
   seeSchema(draft, event.schemaId ?? '', null);
   if (draft.changedSchemas.size === before) return 'DUPLICATE';
   advanceSchema(draft, event.schemaId ?? '');
+  if (draft.events.length === 0) {
+    const dedupKey = dedupKeys.schema(draft.asset.key, draft.state.epoch, event.schemaId ?? '', null);
+    addEvent(draft, event, { dedupKey, sentence: `Schema ${event.schemaId} is the first one known.` });
+  }
   return 'DONE';
 };
 

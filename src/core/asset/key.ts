@@ -49,7 +49,8 @@ const whyBadPart = (raw: string, what: string): string | undefined => {
   if (stray !== undefined) return `has "${stray}" in its ${what}: write it as ${encodeURIComponent(stray)}`;
   const name = decode(raw);
   if (name === undefined) return `has a "%" in its ${what} that encodes nothing: write a percent sign as %25`;
-  if (UNPRINTABLE.test(name)) return `has a character in its ${what} that cannot be printed: rename the table or leave it out`;
+  if (UNPRINTABLE.test(name))
+    return `has a character in its ${what} that cannot be printed: rename the table or leave it out`;
   return undefined;
 };
 

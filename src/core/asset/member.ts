@@ -123,7 +123,8 @@ const unmet = (code: BlockCode, needed: string, actual: string): MemberResult =>
 const nothingNew = (member: Known, needed: string): MemberResult => {
   const { state } = member;
   const newest = member.versions.at(-1);
-  if (state === null || state.health === 'NEVER_READ') return unmet('BLOCKED_BY_SOURCE', needed, 'the table was not read yet');
+  if (state === null || state.health === 'NEVER_READ')
+    return unmet('BLOCKED_BY_SOURCE', needed, 'the table was not read yet');
   const why = state.healthReason ?? 'no reason given';
   if (state.health === 'UNREADABLE') return unmet('BLOCKED_BY_SOURCE', needed, `the table cannot be read: ${why}`);
   const behind = state.health === 'BEHIND' ? `; the table is behind its catalog: ${why}` : '';
@@ -182,7 +183,7 @@ export const testMember = (condition: Condition, member: MemberFacts, now: Epoch
  */
 export const keepMember = (condition: Condition, member: MemberFacts, now: EpochMs): MemberResult | null => {
   if (closed(condition, member) !== null || !isKnown(member)) return null;
-  const predicates = predicatesOf({ condition, member, now });
+  const predicates = predicatesOf({ condition, member, now }).filter(({ aboutChange }) => aboutChange !== true);
   const all = candidates(member, { ...condition, dataChangeOnly: false }, 0, true);
   const consumed = all.filter(({ pin }) => pin.ordinal === member.consumed?.ordinal);
   const kept = choose(consumed, predicates).chosen ?? choose(candidates(member, condition, 0, true), predicates).chosen;

@@ -32,6 +32,8 @@ export interface Predicate {
   readonly fails: (candidate: Candidate) => string | null;
   /** Something worth saying although it holds. */
   readonly note?: (candidate: Candidate) => string | null;
+  /** It compares with the consumed version, so it has nothing to say about keeping that very version. */
+  readonly aboutChange?: boolean;
   /** When a candidate for which it holds now stops holding. */
   readonly until?: (candidate: Candidate) => EpochMs;
 }
@@ -61,7 +63,10 @@ const backfill = ({ condition }: PredicateContext): Predicate | null => {
     code: 'BLOCKED_BY_BACKFILL',
     need: wanted === 'ONLY' ? 'a backfill' : '',
     fails: (candidate) =>
-      unless(isBackfill(candidate) === (wanted === 'ONLY'), wanted === 'ONLY' ? 'not a backfill' : 'a backfill, which this group leaves out'),
+      unless(
+        isBackfill(candidate) === (wanted === 'ONLY'),
+        wanted === 'ONLY' ? 'not a backfill' : 'a backfill, which this group leaves out',
+      ),
   };
 };
 
@@ -121,7 +126,8 @@ const schema = ({ condition }: PredicateContext): Predicate | null => {
   return {
     code: 'BLOCKED_BY_SCHEMA',
     need: 'schema COMPATIBLE',
-    fails: ({ pin }) => unless(pin.schemaStatus === 'COMPATIBLE', `schema ${pin.schemaId ?? ''} ${pin.schemaStatus}`.replace('  ', ' ')),
+    fails: ({ pin }) =>
+      unless(pin.schemaStatus === 'COMPATIBLE', `schema ${pin.schemaId ?? ''} ${pin.schemaStatus}`.replace('  ', ' ')),
   };
 };
 
@@ -131,7 +137,8 @@ const schemaChanged = ({ condition, member }: PredicateContext): Predicate | nul
   const before = member.consumed === null ? null : member.consumedSchemaId;
   return {
     code: 'BLOCKED_BY_SCHEMA',
-    need: `an accepted schema other than ${before ?? 'none'}`,
+    need: before === null ? 'an accepted schema' : `an accepted schema other than ${before}`,
+    aboutChange: true,
     fails: ({ pin }) =>
       unless(
         pin.schemaId !== null && pin.schemaId !== before && pin.schemaStatus === 'COMPATIBLE',
@@ -175,9 +182,12 @@ const rowsAdded = ({ member }: PredicateContext, { cut }: Candidate): bigint | n
   const last = cut.versions.at(-1)?.ordinal ?? 0;
   const since = member.versions.filter(
     (version) =>
-      version.ordinal > (member.consumed?.ordinal ?? 0) && version.ordinal <= last && carriesData(version, member.asset),
+      version.ordinal > (member.consumed?.ordinal ?? 0) &&
+      version.ordinal <= last &&
+      carriesData(version, member.asset),
   );
-  const unknown = member.truncated || since.some((version) => version.addedRecords === null || version.origin !== 'COMMIT');
+  const unknown =
+    member.truncated || since.some((version) => version.addedRecords === null || version.origin !== 'COMMIT');
   return unknown ? null : since.reduce((sum, version) => sum + (version.addedRecords ?? 0n), 0n);
 };
 
@@ -188,6 +198,7 @@ const minRows = (context: PredicateContext): Predicate | null => {
   return {
     code: 'BLOCKED_BY_ROWS',
     need: `${minimum} rows added`,
+    aboutChange: true,
     // A count that is unknown, or negative because rows were replaced, must not hold a run back for ever.
     fails: (candidate) => {
       const added = rows(candidate);

@@ -8,7 +8,8 @@ import type { SchemaRecord, SchemaStatus } from './state.ts';
 
 type Judgement = Pick<SchemaRecord, 'status' | 'decidedBy' | 'changes'>;
 
-const ofEpoch = (draft: Draft): readonly SchemaRecord[] => schemasOfEpoch([...draft.schemas.values()], draft.state.epoch);
+const ofEpoch = (draft: Draft): readonly SchemaRecord[] =>
+  schemasOfEpoch([...draft.schemas.values()], draft.state.epoch);
 
 /**
  * The accepted schema with which `record` is compared: the newest accepted before it in the table's order, else (a re-created table) the
@@ -54,7 +55,9 @@ const judge = (draft: Draft, record: SchemaRecord): Judgement => {
 
 /** May a later schema's status follow from what has just become known before it? A person's word and a passed comparison stand. */
 const isOpen = (record: SchemaRecord): boolean =>
-  record.status === 'PENDING_APPROVAL' ? record.decidedBy !== 'PERSON' : record.decidedBy === 'FIRST' && record.schema === null;
+  record.status === 'PENDING_APPROVAL'
+    ? record.decidedBy !== 'PERSON'
+    : record.decidedBy === 'FIRST' && record.schema === null;
 
 /** Judges again what waits after `record`: a pending one may fit the newly accepted one; a "first" one may turn out not to be. */
 const judgeLater = (draft: Draft, record: SchemaRecord): void => {
@@ -140,7 +143,11 @@ export const carrySchemas = (draft: Draft, oldEpoch: number, now: readonly Table
 };
 
 /** A person's word about a schema, seen or not yet seen. Answers the record before it, for the sentence. */
-export const decideSchema = (draft: Draft, schemaId: string, status: Extract<SchemaStatus, 'COMPATIBLE' | 'REJECTED'>) => {
+export const decideSchema = (
+  draft: Draft,
+  schemaId: string,
+  status: Extract<SchemaStatus, 'COMPATIBLE' | 'REJECTED'>,
+) => {
   const known = draft.schemas.get(schemaKey(draft.state.epoch, schemaId));
   const empty = { epoch: draft.state.epoch, schemaId, schema: null, changes: [], seenAt: draft.now };
   const record: SchemaRecord = { ...(known ?? empty), status, decidedBy: 'PERSON' };

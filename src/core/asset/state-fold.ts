@@ -1,3 +1,4 @@
+import { compareIds, hasNumericIds } from './commit-order.ts';
 import { cutsOf } from './cuts.ts';
 import { qualityOf } from './quality.ts';
 import { newestAccepted } from './schema-order.ts';
@@ -20,26 +21,35 @@ export const refOf = ({ snapshotId, epoch, ordinal }: Version): VersionRef => ({
 // A restored head shows the rows that are there now, whether or not they count as new.
 const showsData = (version: Version): boolean => version.dataChange || version.origin !== 'COMMIT';
 
+/** Which of two tagged versions is newer, in the table's own order; 0: nothing says. */
+const compareTagged = ({ asset, versions }: FoldInput, a: TagRecord, b: TagRecord): number => {
+  if (a.epoch === b.epoch && hasNumericIds(asset.key, a.snapshotId)) return compareIds(a.snapshotId, b.snapshotId);
+  const rank = (tag: TagRecord): number =>
+    versions.findLast((version) => version.snapshotId === tag.snapshotId && version.epoch === tag.epoch)?.ordinal ?? 0;
+  return rank(a) - rank(b);
+};
+
 /**
  * The newest live tag: the one on the newest version, of several there the one made last. By version first, so that tags seen together
  * in one late poll give the same answer as tags seen one by one.
  */
-const latestTag = ({ tags, versions }: FoldInput): string | null => {
-  const rank = (tag: TagRecord): number =>
-    versions.findLast((version) => version.snapshotId === tag.snapshotId && version.epoch === tag.epoch)?.ordinal ?? 0;
-  const live = [...tags.values()].filter((tag) => !tag.deleted).map((tag) => ({ tag, ordinal: rank(tag) }));
-  live.sort((a, b) => {
-    if (a.ordinal !== b.ordinal) return b.ordinal - a.ordinal;
-    if (a.tag.at !== b.tag.at) return a.tag.at > b.tag.at ? -1 : 1;
-    return a.tag.tag < b.tag.tag ? 1 : -1;
+const latestTag = (input: FoldInput): string | null => {
+  const live = [...input.tags.values()].filter((tag) => !tag.deleted);
+  const [newest] = live.sort((a, b) => {
+    const byVersion = compareTagged(input, b, a);
+    if (byVersion !== 0) return byVersion;
+    if (a.at !== b.at) return a.at > b.at ? -1 : 1;
+    return a.tag < b.tag ? 1 : -1;
   });
-  return live[0]?.tag.tag ?? null;
+  return newest?.tag ?? null;
 };
 
 const latestQuality = ({ asset, versions, verdicts }: FoldInput) => {
   const cut = cutsOf(versions, asset).at(-1)?.versions ?? [];
   const inCut = new Set(cut.map((version) => JSON.stringify([version.epoch, version.snapshotId])));
-  const held = [...verdicts.values()].filter((verdict) => inCut.has(JSON.stringify([verdict.epoch, verdict.snapshotId])));
+  const held = [...verdicts.values()].filter((verdict) =>
+    inCut.has(JSON.stringify([verdict.epoch, verdict.snapshotId])),
+  );
   return qualityOf(held, asset.requiredChecks);
 };
 

@@ -82,7 +82,13 @@ const byNumber = ({ order }: CommitOrder, rewound: boolean): Relation => {
   return rewound ? 'REWIND' : 'OLDER';
 };
 
-const noteStated = (draft: Draft, event: StatedCommit, status: 'RECORDED' | 'IGNORED_STALE', epoch: number, why: string) =>
+const noteStated = (
+  draft: Draft,
+  event: StatedCommit,
+  status: 'RECORDED' | 'IGNORED_STALE',
+  epoch: number,
+  why: string,
+) =>
   addEvent(draft, event, {
     dedupKey: dedupKeys.commit(event.assetKey, epoch, event.snapshotId),
     epoch,

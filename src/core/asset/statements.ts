@@ -48,7 +48,12 @@ export const takeVerdict = (draft: Draft, event: StatedEvent, nonce: string): 'D
     draft.waiting = [...draft.waiting, verdict];
     draft.newlyWaiting.push(verdict);
     const when = isoTime(event.startedAt);
-    return note(draft, event, nonce, `${verdictWords(verdict)} for what was newest at ${when}; the next scan tells which that is.`);
+    return note(
+      draft,
+      event,
+      nonce,
+      `${verdictWords(verdict)} for what was newest at ${when}; the next scan tells which that is.`,
+    );
   }
   const newest = draft.versions.at(-1);
   if (newest !== undefined) return takeNamedVerdict(draft, event, verdict, newest.snapshotId, nonce);

@@ -55,11 +55,16 @@ export const takeTag = (draft: Draft, statement: TagStatement): 'DONE' | 'DUPLIC
   const epoch = version?.epoch ?? draft.state.epoch;
   putTag(draft, { tag, epoch, snapshotId: names, occurrence, at, deleted: snapshotId === null });
   const type = typeOf(known, snapshotId);
-  deriveEvent(draft, type, { ...statement.fields, tag, snapshotId: snapshotId ?? now }, {
-    dedupKey: dedupKeys.tag(draft.asset.key, tag, snapshotId, now, occurrence),
-    ordinal: version?.ordinal ?? null,
-    sentence: sentenceOf(type, tag, snapshotId, now),
-  });
+  deriveEvent(
+    draft,
+    type,
+    { ...statement.fields, tag, snapshotId: snapshotId ?? now },
+    {
+      dedupKey: dedupKeys.tag(draft.asset.key, tag, snapshotId, now, occurrence),
+      ordinal: version?.ordinal ?? null,
+      sentence: sentenceOf(type, tag, snapshotId, now),
+    },
+  );
   return 'DONE';
 };
 

@@ -1,4 +1,6 @@
-/** What a task gives to those behind it: `${setValue(name=value)}` or `#{setValue(name=value)}` in its log. */
+import type { Parameter } from './definition.ts';
+
+/* What a task gives to those behind it: `${setValue(name=value)}` or `#{setValue(name=value)}` in its log. */
 
 const OPENINGS = ['${setValue(', '#{setValue('] as const;
 const CLOSING = ')}';
@@ -43,6 +45,6 @@ function untilClosed(
 }
 
 /** The outputs of the tasks before one, in the order in which those ended: of two with one name the later stands. */
-export function mergeUpstream<P extends { readonly prop: string }>(pools: readonly (readonly P[])[]): readonly P[] {
+export function mergeUpstream<P extends Parameter>(pools: readonly (readonly P[])[]): readonly P[] {
   return [...new Map(pools.flat().map((one) => [one.prop, one])).values()];
 }

@@ -93,7 +93,7 @@ export const isRunActive = (state: RunState): boolean =>
   state === 'RUNNING_EXECUTION' || state === 'READY_PAUSE' || state === 'READY_STOP';
 
 /** The states in which an event is legal, in the order of the table: for the sentence of a refusal. */
-export const runStatesAllowing = (event: RunEvent): readonly RunState[] =>
+const runStatesAllowing = (event: RunEvent): readonly RunState[] =>
   RUN_STATES.filter((state) => RUN_TRANSITIONS[state][event] !== undefined);
 
 /** The next state, or CONFLICT with the states in which the event is allowed. */

@@ -1,9 +1,8 @@
-/** A parameter as DolphinScheduler types it; LIST holds a JSON array. */
-export interface TypedParameter {
-  readonly prop: string;
-  readonly direct: 'IN' | 'OUT';
+import type { Parameter } from './definition.ts';
+
+/** A parameter as DolphinScheduler types it: VARCHAR, INTEGER …, and LIST, which holds a JSON array. */
+export interface TypedParameter extends Parameter {
   readonly type: string;
-  readonly value: string;
 }
 
 export interface BoundSql {

@@ -6,6 +6,8 @@ import type { AttemptId, Ended, ProcessLaunch } from '../executor.ts';
 /** The files of one attempt. The folder is the attempt's memory: what an executor knows of it must be readable from here after a crash. */
 export interface AttemptFiles {
   readonly folder: string;
+  /** Where the script runs if it is not told where: apart from the files below, which it must not overwrite by chance. */
+  readonly work: string;
   readonly script: string;
   readonly context: string;
   /** stdout and stderr of the attempt, mixed as they came. */
@@ -19,13 +21,14 @@ export interface AttemptFiles {
   readonly killed: string;
 }
 
-export const attemptKey = (id: AttemptId): string => `${id.taskRunId}-${id.attempt}-${id.fence}`;
+const attemptKey = (id: AttemptId): string => `${id.taskRunId}-${id.attempt}-${id.fence}`;
 
 export function attemptFiles(root: string, runId: number, id: AttemptId): AttemptFiles {
   const folder = join(root, String(runId), attemptKey(id));
   const file = (name: string): string => join(folder, name);
   return {
     folder,
+    work: file('work'),
     script: file('script.sh'),
     context: file('context.json'),
     log: file('task.log'),
@@ -66,6 +69,7 @@ export async function createFolder(files: AttemptFiles): Promise<boolean> {
 /** Everything that the wrapper needs. Throws the host's errors (ENOSPC). */
 export async function writeLaunch(files: AttemptFiles, launch: ProcessLaunch): Promise<void> {
   await Promise.all([
+    mkdir(files.work, { recursive: true, mode: 0o700 }),
     writeFile(files.script, launch.script, onlyOwner),
     writeFile(files.context, launch.context, onlyOwner),
     writeFile(files.exitPart, '-------\n', onlyOwner),

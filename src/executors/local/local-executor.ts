@@ -1,4 +1,5 @@
 import { open, rm, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { SluiceError } from '../../core/errors.ts';
 import type { Cancel, Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -66,7 +67,7 @@ class LocalExecutor implements Executor {
   #closed = false;
 
   constructor(options: LocalExecutorOptions) {
-    this.#options = options;
+    this.#options = { ...options, folder: resolve(options.folder) }; // scripts run elsewhere
     this.#lookup = createLookup(options.clock, options.processes ?? hostProcesses());
     this.#baseEnv = cleanEnvironment(options.environment, options.passEnvironment ?? []);
   }
@@ -157,7 +158,7 @@ class LocalExecutor implements Executor {
       SLUICE_CONTEXT: files.context,
       SLUICE_ATTEMPT_FOLDER: files.folder,
     };
-    const wrapper = await spawnWrapper(files, this.#programs, env, launch.cwd ?? files.folder);
+    const wrapper = await spawnWrapper(files, this.#programs, env, launch.cwd ?? files.work);
     return this.#afterSpawn(files, launch.id, wrapper);
   }
 

@@ -29,7 +29,7 @@ export interface SeenSchema {
 }
 
 /** How many snapshots back a rewind is found exactly; farther back it is judged by commit times. */
-export const WINDOW = 128;
+const WINDOW = 128;
 
 const VERSION = 1;
 

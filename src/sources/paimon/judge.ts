@@ -69,7 +69,7 @@ async function judgeIndex(snapshot: Snapshot, evidence: Evidence): Promise<Judge
 async function judgeHidingWrite(snapshot: Snapshot, hidden: HiddenRows, evidence: Evidence): Promise<Judgement> {
   const delta = await readDelta(snapshot, hidden, evidence);
   if (delta !== null && delta.visible !== null)
-    return sure(delta.visible > 0, delta.visible === 0 && delta.entries > 0);
+    return sure(delta.visible > 0, delta.visible === 0 && delta.promised !== 0);
   const wrote = delta === null ? snapshot.deltaRecords !== 0n : delta.entries > 0;
   if (!wrote) return delta === null ? GUESSED : sure(false);
   return snapshot.commitKind === 'APPEND' ? sure(false, true) : GUESSED;

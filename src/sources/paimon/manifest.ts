@@ -9,11 +9,13 @@ export interface Delta {
   readonly entries: number;
   /** Those of them whose rows a batch read sees; null where the manifests are ORC, of which only the number of entries is read. */
   readonly visible: number | null;
+  /** Files added whose rows it does not see yet. */
+  readonly promised: number | null;
   /** Files that were hidden and are so no longer, or are gone: a compaction that has some shows new rows. */
   readonly lifted: number | null;
 }
 
-const NO_ENTRIES: Delta = { entries: 0, visible: 0, lifted: 0 };
+const NO_ENTRIES: Delta = { entries: 0, visible: 0, promised: 0, lifted: 0 };
 
 /** A manifest that cannot be read: it is gone, damaged, or written in a way that Sluice does not know. */
 class ManifestError extends Error {}
@@ -34,7 +36,7 @@ export async function readDelta(
   try {
     const manifests = await readRecords(read, layout, list);
     if (manifests.length === 0) return NO_ENTRIES;
-    if (manifests.names === null) return { entries: manifests.length, visible: null, lifted: null };
+    if (manifests.names === null) return { entries: manifests.length, visible: null, promised: null, lifted: null };
     const deltas = await Promise.all(manifests.names.map((name) => readManifest(read, layout, name, hidden)));
     return deltas.reduce(sum);
   } catch (error) {
@@ -48,6 +50,7 @@ const add = (a: number | null, b: number | null): number | null => (a === null |
 const sum = (a: Delta, b: Delta): Delta => ({
   entries: a.entries + b.entries,
   visible: add(a.visible, b.visible),
+  promised: add(a.promised, b.promised),
   lifted: add(a.lifted, b.lifted),
 });
 
@@ -83,12 +86,13 @@ const DELETE = 1; // FileKind: 0 ADD, 1 DELETE
 
 async function readManifest(read: ReadFile, layout: Layout, name: string, hidden: HiddenRows): Promise<Delta> {
   const { length, records } = await readRecords(read, layout, name);
-  if (records === null) return { entries: length, visible: null, lifted: null };
+  if (records === null) return { entries: length, visible: null, promised: null, lifted: null };
   const isHidden = (entry: AvroRecord): boolean =>
     (hidden.postponed && Number(entry['_BUCKET']) < 0) || (hidden.levelZero && levelOf(entry) === 0);
   return {
     entries: length,
     visible: records.filter((entry) => !isHidden(entry)).length,
+    promised: records.filter((entry) => entry['_KIND'] !== DELETE && isHidden(entry)).length,
     lifted: records.filter((entry) => entry['_KIND'] === DELETE && isHidden(entry)).length,
   };
 }

@@ -65,6 +65,7 @@ export const FIRST = {
         latest_schema_id: 'name?',
         accepted_schema_id: 'name?',
         backfill_status: 'word',
+        backfill_since: 'int?',
         backfill_until: 'int?',
         cdc_status: 'word',
         health: 'word',

@@ -103,6 +103,7 @@ const freshState = (assetKey: AssetKey, now: bigint): AssetState => ({
   schemaId: null,
   acceptedSchemaId: null,
   backfillStatus: 'NONE',
+  backfillSince: null,
   backfillUntil: null,
   cdcStatus: 'UNKNOWN',
   health: 'NEVER_READ',

@@ -12,6 +12,7 @@ import { ensureProject } from './projects.ts';
 /** Writes what is declared and says what that changed. Throws as DefinitionStore.apply does. */
 export const applyDeclaration = async (tx: Tx, declaration: ProjectDeclaration, strict: boolean): Promise<Omit<ApplyPlan, 'dryRun'>> => {
   for (const workflow of declaration.workflows) refuseBroken(workflow);
+  refuseDoubles(declaration);
   const project = await ensureProject(tx, declaration.project);
   const lines: PlanLine[] = [];
   for (const asset of declaration.assets) lines.push(await saveAsset(tx, project, asset));
@@ -40,6 +41,12 @@ const refuseBroken = (workflow: WorkflowDeclaration): void => {
       );
     refuseDoubleAsset(workflow.name, group.name, group.conditions.map((condition) => condition.assetKey));
   }
+};
+
+const refuseDoubles = ({ assets, workflows }: ProjectDeclaration): void => {
+  const names = [...assets.map((asset) => `asset ${asset.key}`), ...workflows.map((workflow) => `workflow ${workflow.name}`)];
+  const double = names.find((name, i) => names.indexOf(name) !== i);
+  if (double !== undefined) throw new SluiceError('BAD_FILE', `The ${double} is declared twice: keep one of the two.`);
 };
 
 const refuseDoubleAsset = (workflow: string, group: string, keys: readonly AssetKey[]): void => {

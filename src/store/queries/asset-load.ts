@@ -52,7 +52,7 @@ export interface Named {
   readonly snapshotIds: readonly string[];
   /** Where a rollback went to: looked up in every epoch. */
   readonly rollbackTo: string | null;
-  /** The input may bind to a version of some time ago. */
+  /** The input may speak of versions of some time ago. */
   readonly looksBack: boolean;
 }
 

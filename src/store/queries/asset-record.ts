@@ -61,8 +61,9 @@ const movedOffset = (offset: Row<'t_ds_asset_event_consumer_offset'>, poll: Poll
   };
 };
 
-const namedByPoll = (poll: Poll, looksBack: boolean): Named => {
+const namedByPoll = (poll: Poll, waiting: boolean): Named => {
   const { outcome } = poll;
+  const looksBack = waiting || outcome.kind === 'ROLLBACK' || outcome.kind === 'RECREATED';
   const to = outcome.kind === 'ROLLBACK' ? outcome.to : null;
   const restored = outcome.kind === 'ROLLBACK' ? outcome.restored?.snapshotId : null;
   const ids = [

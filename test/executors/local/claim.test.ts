@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { attemptFiles, writeLaunch } from '../../../src/executors/local/attempt.ts';
 import { hostProcesses } from '../../../src/executors/local/processes.ts';
@@ -12,13 +12,30 @@ import { localPlace } from './place.ts';
 
 const PATH = process.env['PATH'] ?? '';
 
+const source = (path: string): string => JSON.stringify(join(PROJECT, 'src', path));
+
+/** A process that starts one attempt, says so and does nothing more: what is killed in the place of a server. */
+const SERVER = `
+  const { createLocalExecutor } = await import(${source('executors/local/local-executor.ts')});
+  const { systemClock: clock } = await import(${source('runtime/clock.ts')});
+  const { createLog } = await import(${source('runtime/log.ts')});
+  const [folder, script] = process.argv.slice(1);
+  const log = createLog({ level: 'error', destination: 'stderr', now: clock.now });
+  const executor = createLocalExecutor({ folder, clock, log, environment: process.env });
+  const id = { taskRunId: 1, attempt: 1, fence: 1 };
+  await executor.start({ id, runId: 7, script, env: {}, context: '{}', cwd: null });
+  process.stdout.write('started\\n');
+  process.stdin.resume();
+`;
+
 test('an attempt outlives a server that is killed, and the next server tells its end', async () => {
   const place = localPlace();
   const bench = new Bench(place);
   const go = bench.signal('go');
   const script = `echo before; read -r line < '${go.path}'; echo after; exit 9`;
-  const program = join(PROJECT, 'test/executors/local/server.ts');
-  const server = spawn(process.execPath, [program, place.folder, script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const server = spawn(process.execPath, ['--input-type=module', '-e', SERVER, place.folder, script], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   await once(server.stdout, 'data');
   server.kill('SIGKILL');
   await once(server, 'exit');
@@ -102,6 +119,24 @@ test.each(['birth', 'boot'])(
     expect(isAlive(pid)).toBe(true);
   },
 );
+
+test('a script that writes files of the same names as ours in its folder changes nothing', async () => {
+  const bench = new Bench(localPlace());
+  const { ended, launch } = await bench.run(
+    'ls -A; for f in exit exit.part started killed; do echo 0 > $f; done; exit 6',
+  );
+  expect(ended).toMatchObject({ exitCode: 6, signal: null });
+  expect(await bench.output(launch)).toBe('');
+  await bench.reopen();
+  expect(await bench.executor.find(launch.id, 7)).toMatchObject({ kind: 'ENDED', ended: { exitCode: 6 } });
+});
+
+test('a folder may be named relative to where the server was started', async () => {
+  const place = localPlace();
+  const bench = new Bench(localPlace({ folder: relative(process.cwd(), place.folder) }));
+  const { output, ended } = await bench.run('cat "$SLUICE_CONTEXT"', { context: '{"here":1}' });
+  expect([output, ended.exitCode]).toEqual(['{"here":1}', 0]);
+});
 
 test('only the owner may read what an attempt holds', async () => {
   const place = localPlace();

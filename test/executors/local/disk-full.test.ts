@@ -23,7 +23,7 @@ test('a script whose output cannot be stored ends as its exit code says', async 
 function smallDisk(): string | null {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-disk-'));
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder], { stdio: 'ignore' });
+    execFileSync('/bin/mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder], { stdio: 'ignore' });
     return folder;
   } catch {
     rmSync(folder, { recursive: true });
@@ -39,7 +39,7 @@ describeNeeding(
   (folder) => {
     test('a script that fills it ends with its own code, the next is refused with what to do, and all goes on once there is room', async () => {
       onTestFinished(() => {
-        execFileSync('umount', ['-l', folder]);
+        execFileSync('/bin/umount', ['-l', folder]);
         rmSync(folder, { recursive: true });
       });
       const place = localPlace({ folder: join(folder, 'attempts') });
@@ -52,7 +52,7 @@ describeNeeding(
       await bench.reopen();
       expect(await bench.executor.find(filling.launch.id, 7)).toMatchObject({ kind: 'ENDED', ended: { exitCode: 5 } });
       expect(await bench.executor.find(refused.id, 7)).toEqual({ kind: 'NEVER_STARTED' });
-      rmSync(join(attemptFiles(place.folder, 7, filling.launch.id).folder, 'junk'));
+      rmSync(join(attemptFiles(place.folder, 7, filling.launch.id).work, 'junk'));
       await bench.executor.start(refused);
       expect(await bench.ended(2)).toMatchObject({ exitCode: 0 });
     });

@@ -3,10 +3,10 @@ import { cleanEnvironment } from '../../../src/executors/local/environment.ts';
 import { Bench } from '../../contract/executor/harness.ts';
 import { localPlace } from './place.ts';
 
-const SERVER = { PATH: '/bin', HOME: '/home/a', LC_TIME: 'C', AWS_KEY: 'k', SPARK_HOME: '/s', SPARK_CONF: '/c' };
+const SERVER = { PATH: '/bin', HOME: '/root', LC_TIME: 'C', AWS_KEY: 'k', SPARK_HOME: '/s', SPARK_CONF: '/c' };
 
 test('a task sees a fixed part of the environment and what the configuration adds', () => {
-  expect(cleanEnvironment(SERVER, [])).toEqual({ PATH: '/bin', HOME: '/home/a', LC_TIME: 'C' });
+  expect(cleanEnvironment(SERVER, [])).toEqual({ PATH: '/bin', HOME: '/root', LC_TIME: 'C' });
   expect(cleanEnvironment(SERVER, ['SPARK_*'])).toMatchObject({ SPARK_HOME: '/s', SPARK_CONF: '/c' });
   expect(cleanEnvironment({ PATH: undefined }, [])).toEqual({ PATH: '/usr/local/bin:/usr/bin:/bin' });
 });

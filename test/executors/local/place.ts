@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { createLog } from '../../../src/runtime/log.ts';
 import { isAlive, type Place } from '../../contract/executor/harness.ts';
 
-export const silent = createLog({ level: 'silent', destination: 'stderr', now: systemClock.now });
+const silent = createLog({ level: 'silent', destination: 'stderr', now: systemClock.now });
 
 /** A folder for local attempts, removed when the test that asked for it has ended. */
 export function localPlace(options: Partial<LocalExecutorOptions> = {}): Place & { readonly folder: string } {

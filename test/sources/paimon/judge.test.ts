@@ -35,7 +35,12 @@ const evidence = (schema: PaimonSchema, delta: Delta | null, more: Partial<Evide
 
 const PLAIN = schemaOf({});
 const VECTORS = schemaOf({ 'deletion-vectors.enabled': 'true' });
-const delta = (entries: number, visible: number | null, lifted: number | null): Delta => ({ entries, visible, lifted });
+const delta = (entries: number, visible: number | null, lifted: number | null): Delta => ({
+  entries,
+  visible,
+  promised: visible === null || lifted === null ? null : entries - visible - lifted,
+  lifted,
+});
 
 describe('an ordinary table', () => {
   test.each([

@@ -1,8 +1,9 @@
+import { canonicalJson, type JsonObject } from '../../../src/core/json.ts';
 import type { FileEntry, Files, FileStat } from '../../../src/files/files.ts';
 import type { TableRef } from '../../../src/sources/source.ts';
 
 /** A folder in memory that counts what it is asked and can be told to misbehave. */
-export class MemoryFiles implements Files {
+class MemoryFiles implements Files {
   readonly files = new Map<string, Uint8Array>();
   /** What was asked, in order: `read snapshot/snapshot-2`. */
   readonly requests: string[] = [];
@@ -54,7 +55,7 @@ export interface SnapshotParts {
   readonly delta?: number | bigint | null;
   readonly schemaId?: number;
   readonly watermark?: bigint;
-  readonly extra?: Readonly<Record<string, unknown>>;
+  readonly extra?: JsonObject;
 }
 
 /** A Paimon table in memory that is written as an engine would: ids continuous, each commit with names and times of its own. */
@@ -114,7 +115,6 @@ export class MadeUpTable {
   commit({ kind = 'APPEND', delta = 1, schemaId = 0, watermark, extra = {} }: SnapshotParts = {}, id?: number): number {
     const next = id ?? (this.ids().at(-1) ?? 0) + 1;
     const number = ++this.#commits;
-    const long = (value: number | bigint): unknown => JSON.rawJSON(value.toString());
     const body = {
       version: 3,
       id: next,
@@ -122,15 +122,15 @@ export class MadeUpTable {
       baseManifestList: `manifest-list-${number}-0`,
       deltaManifestList: `manifest-list-${number}-1`,
       commitUser: 'writer',
-      commitIdentifier: long(2n ** 63n - 1n),
+      commitIdentifier: 2n ** 63n - 1n,
       commitKind: kind,
       timeMillis: 2_000_000 + number,
       totalRecordCount: 1,
-      ...(delta === null ? {} : { deltaRecordCount: long(delta) }),
-      ...(watermark === undefined ? {} : { watermark: long(watermark) }),
+      ...(delta === null ? {} : { deltaRecordCount: delta }),
+      ...(watermark === undefined ? {} : { watermark }),
       ...extra,
     };
-    this.put(`snapshot/snapshot-${next}`, JSON.stringify(body, null, 2));
+    this.put(`snapshot/snapshot-${next}`, canonicalJson(body));
     return next;
   }
 

@@ -260,7 +260,7 @@ describe('bad input', () => {
     const { table, poll } = await tableOf(1);
     for (const id of ['9223372036854775808', '1', '"2"', '2.5', 'null']) {
       table.commit({}, 2);
-      table.put('snapshot/snapshot-2', table.text('snapshot/snapshot-2').replace('"id": 2', `"id": ${id}`));
+      table.put('snapshot/snapshot-2', table.text('snapshot/snapshot-2').replace('"id":2', `"id":${id}`));
       expect((await source.poll(table.ref, poll.cursor)).outcome.kind).toBe('UNREADABLE');
     }
   });

@@ -7,7 +7,7 @@ const URL_PASSWORD = /\b([a-z][a-z0-9+.-]*:\/\/[^\s/:@]*):[^\s/@]+@/gi;
 const BEARER = /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/g;
 
 /** Does a field of this name hold a secret? */
-export const isSecretName = (name: string): boolean => SECRET_NAME.test(name);
+const isSecretName = (name: string): boolean => SECRET_NAME.test(name);
 
 /** The text without passwords of URLs, credentials of HTTP headers and the given secrets themselves. */
 export function maskText(text: string, secrets: readonly string[] = []): string {

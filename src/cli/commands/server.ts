@@ -1,0 +1,75 @@
+import { type Command, Option } from 'commander';
+import type { ServerSettings } from '../../compose.ts';
+import { printConfig, readConfig } from '../../config/load.ts';
+import { type Config, pollingOf } from '../../config/schema.ts';
+import { SluiceError } from '../../core/errors.ts';
+import { print } from '../output.ts';
+import { VERSION } from '../version.ts';
+
+interface ServerOptions {
+  readonly config?: string;
+  readonly data?: string;
+  readonly port?: string;
+  readonly role: string;
+  readonly printConfig?: boolean;
+}
+
+export const register = (program: Command): void => {
+  program
+    .command('server')
+    .description('Run the server until it is interrupted; tasks that run then go on, and the next server finds them')
+    .option('--config <file>', 'configuration (default: ./sluice.yaml if there is one)')
+    .option('--data <folder>', 'data folder (default: ./.sluice)')
+    .option('--port <n>', 'port on 127.0.0.1, 0 for a free one (default: 8484)')
+    .addOption(
+      new Option('--role <role>', 'what this process does').choices(['all', 'api', 'master', 'worker']).default('all'),
+    )
+    .option('--print-config', 'print the effective configuration, passwords hidden, and end')
+    .action(serve);
+};
+
+const serve = async (options: ServerOptions): Promise<void> => {
+  if (options.role !== 'all')
+    throw new SluiceError(
+      'BAD_CONFIG',
+      `Leave out --role ${options.role}: this version runs all roles in one process.`,
+    );
+  const flags = { 'data-dir': options.data, 'server.port': options.port };
+  const { config, notes } = readConfig(options.config, process.env, flags);
+  if (options.printConfig === true) return void process.stdout.write(printConfig(config));
+  for (const note of notes) process.stderr.write(`sluice: ${note}\n`);
+  const { startServer } = await import('../../compose.ts');
+  // Asked for before the start, so that an interruption while it starts is not lost.
+  const interrupted = untilInterrupted();
+  const server = await startServer(settingsOf(config));
+  print(`ready ${server.url}`);
+  await interrupted;
+  await server.stop();
+};
+
+/** A second signal ends the process at once: whoever sends it does not want to wait. */
+const untilInterrupted = (): Promise<void> =>
+  new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+
+const SCAN_LIMIT_MS = 60_000;
+const SCAN_WIDTH = 16;
+
+const settingsOf = (config: Config): ServerSettings => ({
+  dataDir: config.dataDir,
+  databaseUrl: config.database.url,
+  host: config.server.host,
+  port: config.server.port,
+  allowedHosts: [config.server.host],
+  timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  log: config.log,
+  pollIntervalMs: (format) => pollingOf(config, format).intervalSeconds * 1000,
+  pollLimitMs: SCAN_LIMIT_MS,
+  scanWidth: SCAN_WIDTH,
+  taskSlots: config.worker.concurrency,
+  logLimitBytes: config.worker.logLimitBytes,
+  logPolicy: config.worker.logPolicy,
+  passEnvironment: config.worker.passEnvironment,
+  version: VERSION,
+});

@@ -1,0 +1,109 @@
+import type { FileStat } from '../../files/files.ts';
+import type { TableRef } from '../source.ts';
+import { fingerprintOf, parseCommit, type CommitFile } from './commit-file.ts';
+import type { SeenCommit } from './cursor.ts';
+import { commitName, layoutOf, logFiles, type Layout, type LogFiles } from './layout.ts';
+
+/** A file that stands there but does not hold what it must: half-written, damaged, or something else under its name. */
+export class BrokenFile extends Error {
+  override readonly name = 'BrokenFile';
+}
+
+/** A file that was there a moment ago is gone, or another: the table is changing, so what was seen of it must be seen again. */
+export class MovedOn extends Error {
+  override readonly name = 'MovedOn';
+}
+
+/** There is nothing that could be read: no such folder, no table in it, or a table that is gone. */
+export class NothingThere extends Error {
+  override readonly name = 'NothingThere';
+}
+
+/** How many files are read at once where many are wanted. */
+const AT_ONCE = 16;
+
+/** Runs `work` over the items, at most AT_ONCE together; answers in order. */
+export async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const answers: R[] = [];
+  for (let at = 0; at < items.length; at += AT_ONCE)
+    answers.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(work))));
+  return answers;
+}
+
+/** Bytes up to which a commit file is read again to see whether it is still the same; above, its size and time tell. */
+const SMALL = 64 * 1024;
+
+/** Reads one table's log during one look at it. Commits are read once (`stands` looks again). Throws BrokenFile, FilesError, the signal's reason. */
+export class LogReader {
+  readonly layout: Layout;
+  readonly #table: TableRef;
+  readonly #signal: AbortSignal | undefined;
+  readonly #commits = new Map<bigint, Promise<CommitFile | null>>();
+
+  constructor(table: TableRef, signal: AbortSignal | undefined) {
+    this.#table = table;
+    this.#signal = signal;
+    this.layout = layoutOf(table.location);
+  }
+
+  bytes(path: string): Promise<Uint8Array | null> {
+    this.#signal?.throwIfAborted();
+    return this.#table.files.read(path);
+  }
+
+  stat(path: string): Promise<FileStat | null> {
+    this.#signal?.throwIfAborted();
+    return this.#table.files.stat(path);
+  }
+
+  /** Names of what stands in a folder; null: there is none. */
+  async names(folder: string, after?: string): Promise<readonly string[] | null> {
+    this.#signal?.throwIfAborted();
+    const entries = await this.#table.files.list(folder, after === undefined ? {} : { after });
+    return entries?.filter(({ kind }) => kind === 'file').map(({ name }) => name) ?? null;
+  }
+
+  /** The log, or what in it is newer than a version; null: there is no log. */
+  async log(after: bigint | null): Promise<LogFiles | null> {
+    const names = await this.names(this.layout.log, after === null ? undefined : commitName(after));
+    return names === null ? null : logFiles(names);
+  }
+
+  async exists(version: bigint): Promise<boolean> {
+    return (await this.stat(this.layout.commit(version))) !== null;
+  }
+
+  /** null: there is no such commit. */
+  commit(version: bigint): Promise<CommitFile | null> {
+    const known = this.#commits.get(version);
+    if (known !== undefined) return known;
+    const reading = this.#read(version);
+    this.#commits.set(version, reading);
+    return reading;
+  }
+
+  async #read(version: bigint): Promise<CommitFile | null> {
+    const bytes = await this.bytes(this.layout.commit(version));
+    if (bytes === null) return null;
+    const parsed = await parseCommit(bytes, version);
+    if (parsed.ok) return parsed.value;
+    throw new BrokenFile(`${commitName(version)} cannot be used: ${parsed.reason}`);
+  }
+
+  /** Is the commit that was seen still the one under its version? */
+  async stands(seen: SeenCommit): Promise<boolean> {
+    const path = this.layout.commit(seen.id);
+    if (seen.size > SMALL) {
+      const now = await this.stat(path);
+      if (now === null) return false;
+      if (now.size === seen.size && now.modifiedAt === seen.modifiedAt) return true;
+    }
+    const bytes = await this.bytes(path);
+    return bytes !== null && fingerprintOf(bytes) === seen.fingerprint;
+  }
+
+  /** When the folder of the log changed last, where folders have such a time; null on an object store. */
+  async folderTime(): Promise<bigint | null> {
+    return (await this.stat(this.layout.log))?.modifiedAt ?? null;
+  }
+}

@@ -1,0 +1,30 @@
+import type { SnapshotEntry } from './metadata.ts';
+
+type Listed = ReadonlyMap<string, SnapshotEntry>;
+
+/** The way from a snapshot back through its parents. */
+export interface Chain {
+  /** Oldest first, the one it ended at not included. */
+  readonly entries: readonly SnapshotEntry[];
+  /** The one that ended it. */
+  readonly met: SnapshotEntry | null;
+  /** A parent that is not listed any more; null where the way ended at `met` or at a snapshot without a parent. */
+  readonly missing: string | null;
+}
+
+/** Goes back until `ends` holds or there is no parent left. A circle of parents (only a damaged file has one) is a missing parent. */
+export function chainFrom(snapshots: Listed, head: string, ends: (entry: SnapshotEntry) => boolean): Chain {
+  const down: SnapshotEntry[] = [];
+  const seen = new Set<string>();
+  for (let id: string | null = head; id !== null; ) {
+    const entry: SnapshotEntry | undefined = snapshots.get(id);
+    if (entry === undefined || seen.has(id)) return { entries: down.reverse(), met: null, missing: id };
+    if (ends(entry)) return { entries: down.reverse(), met: entry, missing: null };
+    seen.add(id);
+    down.push(entry);
+    id = entry.parent;
+  }
+  return { entries: down.reverse(), met: null, missing: null };
+}
+
+export const wholeChain = (snapshots: Listed, head: string): Chain => chainFrom(snapshots, head, () => false);

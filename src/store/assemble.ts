@@ -1,0 +1,186 @@
+import type { StatedEvent } from '../core/asset/event.ts';
+import { SluiceError } from '../core/errors.ts';
+import { type Engine, SHARD, type Tx } from './engine.ts';
+import { NEWEST, migrate, schemaVersion } from './migrate.ts';
+import { applyDeclaration } from './queries/apply.ts';
+import { assetDetails, listAssets, listEvents, listVersions, ownersOf, scanTargets } from './queries/asset-lists.ts';
+import { recordIdle, recordPoll, recordStated } from './queries/asset-record.ts';
+import { findWorkflow, listWorkflows } from './queries/definitions.ts';
+import { dueGroups, evaluateQueued, postpone } from './queries/group-evaluate.ts';
+import { explainWorkflow, listTriggers, nextDueAt } from './queries/group-lists.ts';
+import { advanceRun } from './queries/planning.ts';
+import { detailsOfTask, listRuns, runDetails } from './queries/run-lists.ts';
+import { operate, startManually } from './queries/run-start.ts';
+import * as work from './queries/run-work.ts';
+import type { AdminStore, AssetStore, DefinitionStore, GroupStore, RunStore, StatedReceipt, Store } from './store.ts';
+
+/** Told of what went wrong inside one group, command or run while the others went on; it is tried again. */
+export type OnProblem = (what: string, error: unknown) => void;
+
+/** The store's face over an engine: which transaction each method is. */
+export const assemble = (engine: Engine, onProblem: OnProblem): Store => ({
+  definitions: definitionStore(engine),
+  assets: assetStore(engine),
+  groups: groupStore(engine, onProblem),
+  runs: runStore(engine, onProblem),
+  admin: adminStore(engine),
+  onHint: (listener) => engine.onHint(listener),
+  close: () => engine.close(),
+});
+
+/** Carries a dry run's plan out of the transaction that it rolls back. */
+class RolledBack<T> extends Error {
+  readonly value: T;
+  constructor(value: T) {
+    super('Rolled back on purpose.');
+    this.value = value;
+  }
+}
+
+const dry = async <T>(run: (keep: (value: T) => never) => Promise<unknown>): Promise<T> => {
+  try {
+    await run((value) => {
+      throw new RolledBack(value);
+    });
+  } catch (error) {
+    if (error instanceof RolledBack) return error.value as T;
+    throw error;
+  }
+  throw new Error('A dry run was not rolled back.');
+};
+
+const definitionStore = (engine: Engine): DefinitionStore => ({
+  apply: async (declaration, { dryRun, strict }) => {
+    const write = (tx: Tx) => applyDeclaration(tx, declaration, strict);
+    const plan = dryRun
+      ? await dry<Awaited<ReturnType<typeof write>>>((keep) => engine.write(async (tx) => keep(await write(tx))))
+      : await engine.write(write);
+    return { ...plan, dryRun };
+  },
+  projects: () =>
+    engine.read(async ({ db }) => {
+      const rows = await db.selectFrom('t_ds_project').select(['code', 'name']).orderBy('name').execute();
+      return rows.map((row) => ({ code: Number(row.code), name: row.name }));
+    }),
+  workflow: (project, nameOrCode) => engine.read((view) => findWorkflow(view, project, nameOrCode)),
+  workflows: (project) => engine.read((view) => listWorkflows(view, project)),
+});
+
+const assetStore = (engine: Engine): AssetStore => ({
+  scanTargets: (keys) => engine.read((view) => scanTargets(view, keys)),
+  recordPoll: (key, revision, poll, times) => engine.own((tx) => recordPoll(tx, key, revision, poll, times)),
+  recordIdle: (polls) => engine.own((tx) => recordIdle(tx, polls)),
+  recordStated: (events) => recordAll(engine, events),
+  list: (project) => engine.read((view) => listAssets(view, project)),
+  get: (key) => engine.read((view) => assetDetails(view, key)),
+  versions: (key, page) => engine.read((view) => listVersions(view, key, page)),
+  owners: (keys) => engine.read((view) => ownersOf(view, keys)),
+  events: (filter, page) => engine.read((view) => listEvents(view, filter, page)),
+});
+
+/** Statements in one transaction: few enough that nobody waits long behind them. */
+const STATED_BATCH = 50;
+
+const recordAll = async (engine: Engine, events: readonly StatedEvent[]): Promise<readonly StatedReceipt[]> => {
+  const receipts: StatedReceipt[] = [];
+  for (let at = 0; at < events.length; at += STATED_BATCH) {
+    const batch = events.slice(at, at + STATED_BATCH);
+    receipts.push(
+      ...(await engine.write(async (tx) => {
+        const told: StatedReceipt[] = [];
+        for (const event of batch) told.push(await recordStated(tx, event));
+        return told;
+      })),
+    );
+  }
+  return receipts;
+};
+
+/** A group whose evaluation failed is tried again after this long. */
+const POSTPONE_MS = 30_000n;
+
+const groupStore = (engine: Engine, onProblem: OnProblem): GroupStore => ({
+  evaluateDue: async (limit) => {
+    const due = await engine.own((tx) => dueGroups(tx, limit));
+    const reports = await eachAlone(due, async (id) => engine.own((tx) => evaluateQueued(tx, id)), async (id, error) => {
+      onProblem(`group ${id} could not be evaluated`, error);
+      await engine.own((tx) => postpone(tx, id, POSTPONE_MS));
+    });
+    return reports.filter((report) => report !== null);
+  },
+  nextDueAt: () => engine.read(nextDueAt),
+  explain: (workflowCode) => engine.read((view) => explainWorkflow(view, workflowCode)),
+  triggerHistory: (filter, page) => engine.read((view) => listTriggers(view, filter, page)),
+});
+
+/** One transaction each: a bad one is reported and loses no other, lost ownership ends it all. */
+const eachAlone = async <T>(
+  ids: readonly bigint[],
+  body: (id: bigint) => Promise<T>,
+  failed: (id: bigint, error: unknown) => Promise<void>,
+): Promise<readonly T[]> => {
+  const results: T[] = [];
+  for (const id of ids) {
+    try {
+      results.push(await body(id));
+    } catch (error) {
+      if (error instanceof SluiceError && error.code === 'OWNERSHIP_LOST') throw error;
+      await failed(id, error);
+    }
+  }
+  return results;
+};
+
+const runStore = (engine: Engine, onProblem: OnProblem): RunStore => ({
+  start: (request) => engine.write((tx) => startManually(tx, request)),
+  launch: async (limit) => {
+    const commands = await engine.own((tx) => work.waitingCommands(tx, limit));
+    const runs = await eachAlone(commands, (id) => engine.own((tx) => work.launchCommand(tx, id)), async (id, error) =>
+      onProblem(`command ${id} could not be launched`, error),
+    );
+    return runs.filter((run) => run !== null);
+  },
+  dispatch: (limit) => engine.own((tx) => work.dispatchDue(tx, limit)),
+  nextDispatchAt: () => engine.read(work.nextDispatchAt),
+  taskStarted: (id, fence, at, host, pid) => engine.own((tx) => work.startTask(tx, BigInt(id), fence, at, host, pid)),
+  taskEnded: (id, fence, ending) => engine.own((tx) => work.endTask(tx, BigInt(id), fence, ending)),
+  unfinished: () => engine.read(work.unfinishedOffers),
+  killable: () => engine.read(work.killableAttempts),
+  nextDeadlineAt: () => engine.read(work.nextDeadlineAt),
+  operate: (id, operation, { repin }) => engine.write((tx) => operate(tx, BigInt(id), operation, repin)),
+  advanceAll: async () => {
+    const runs = await engine.own(work.activeRuns);
+    await eachAlone(runs, (id) => engine.own((tx) => advanceRun(tx, id)), async (id, error) =>
+      onProblem(`run ${id} could not be planned`, error),
+    );
+  },
+  get: (id) => engine.read((view) => runDetails(view, id)),
+  ofTask: (taskRunId) => engine.read((view) => detailsOfTask(view, taskRunId)),
+  list: (filter, page) => engine.read((view) => listRuns(view, filter, page)),
+});
+
+const adminStore = (engine: Engine): AdminStore => ({
+  schemaVersion: async () => ({ current: await schemaVersion(engine.writer), newest: NEWEST }),
+  migrate: async () => migrate(engine.writer, engine.dialect, await engine.dialect.now(engine.writer)),
+  claimOwnership: async (owner) => {
+    const generation = await engine.write((tx) => claim(tx, owner));
+    engine.owns(generation);
+    return Number(generation);
+  },
+  now: () => engine.dialect.now(engine.writer),
+});
+
+/** The next generation. The row's lock makes two who claim at once take two different ones. */
+const claim = async ({ db, dialect, now }: Tx, owner: string): Promise<bigint> => {
+  const shard = { shard_id: BigInt(SHARD), owner, generation: 0n, claim_time: now };
+  await dialect.insertIgnore(db, 't_ds_master', [shard]);
+  await db
+    .updateTable('t_ds_master')
+    .set((e) => ({ owner, claim_time: now, generation: e('generation', '+', 1n) }))
+    .where('shard_id', '=', shard.shard_id)
+    .execute();
+  const generation = await dialect.generation(db, SHARD);
+  if (generation === null) throw new Error('The row of the ownership was removed while it was claimed.');
+  return generation;
+};
+

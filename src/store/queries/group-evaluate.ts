@@ -1,0 +1,192 @@
+import type { Leaf } from '../../core/asset/condition.ts';
+import { consumedAfter, evaluateGroup, sameLeaves } from '../../core/asset/evaluate.ts';
+import type { Evaluation } from '../../core/asset/group.ts';
+import type { AssetKey } from '../../core/asset/key.ts';
+import { triggerKey } from '../../core/asset/trigger-key.ts';
+import type { Pins, VersionRef } from '../../core/asset/version.ts';
+import { big, flag, leavesJson, num, pinsJson } from '../codecs.ts';
+import type { Row } from '../database.ts';
+import type { Tx, View } from '../engine.ts';
+import type { EvaluationReport } from '../store.ts';
+import { setConsumed } from './baselines.ts';
+import { definitionAt } from './definitions.ts';
+import { type GroupRow, type LoadedGroup, loadGroup } from './group-facts.ts';
+import { enqueue } from './queue.ts';
+import { insertRun } from './run-insert.ts';
+
+/** The groups whose evaluation is due, longest overdue first. */
+export const dueGroups = async (view: View, limit: number): Promise<readonly bigint[]> => {
+  const rows = await view.db
+    .selectFrom('t_ds_asset_evaluation_queue')
+    .select('group_id')
+    .where('due_time', '<=', view.now)
+    .orderBy('due_time')
+    .orderBy('group_id')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.group_id);
+};
+
+/** The decision as it is now. Nearly always the newest few versions decide; a group that waits looks at all that it may. */
+export const decide = async (view: View, row: GroupRow): Promise<{ readonly loaded: LoadedGroup; readonly evaluation: Evaluation }> => {
+  const few = await loadGroup(view, row, 'FEW');
+  const evaluation = evaluateGroup(few.facts);
+  const sawAll = ![...few.facts.members.values()].some((member) => member.truncated);
+  if (evaluation.ready || sawAll) return { loaded: few, evaluation };
+  const loaded = await loadGroup(view, row, 'MOST');
+  return { loaded, evaluation: evaluateGroup(loaded.facts) };
+};
+
+/** Takes one group from the queue and decides it; null: somebody else took it, or it is gone. */
+export const evaluateQueued = async (tx: Tx, groupId: bigint): Promise<EvaluationReport | null> => {
+  const taken = await tx.db.deleteFrom('t_ds_asset_evaluation_queue').where('group_id', '=', groupId).executeTakeFirst();
+  if (taken.numDeletedRows !== 1n) return null;
+  await tx.dialect.lockRow(tx.db, 't_ds_asset_dependency_group', 'id', groupId);
+  const row = await tx.db.selectFrom('t_ds_asset_dependency_group').selectAll().where('id', '=', groupId).executeTakeFirst();
+  if (row === undefined) return null;
+  const { loaded, evaluation } = await decide(tx, row);
+  const changed = await storeLeaves(tx, loaded, evaluation);
+  const fired = evaluation.ready ? await fire(tx, loaded, evaluation.pins, evaluation.leaves) : null;
+  if (!evaluation.ready && evaluation.nextAt !== null) await enqueue(tx, [groupId], evaluation.nextAt);
+  return {
+    workflow: loaded.workflow.name,
+    group: row.dependency_group,
+    ready: evaluation.ready,
+    leaves: evaluation.leaves,
+    changed,
+    fired,
+  };
+};
+
+/** Stores the tree where it says something new, and in the history each leaf whose answer or code changed. */
+const storeLeaves = async (tx: Tx, { row, facts }: LoadedGroup, { leaves, ready }: Evaluation): Promise<boolean> => {
+  if (sameLeaves(facts.previous, leaves) && row.ready === flag(ready)) return false;
+  await tx.db
+    .updateTable('t_ds_asset_dependency_group')
+    .set({ leaves_json: leavesJson(leaves), ready: flag(ready), update_time: tx.now })
+    .where('id', '=', row.id)
+    .execute();
+  const history = [...leaves.filter((leaf) => !holds(facts.previous, leaf)), ...opened(facts.previous, leaves, tx.now)];
+  await tx.dialect.insertIgnore(tx.db, 't_ds_asset_leaf_history', history.map((leaf) => historyRow(row.id, leaf)));
+  tx.hint('CHANGED');
+  return true;
+};
+
+const holds = (leaves: readonly Leaf[], leaf: Leaf): boolean =>
+  leaves.some((other) => other.assetKey === leaf.assetKey && other.met === leaf.met && other.code === leaf.code);
+
+/** A gate's leaf is there only while it is closed: that it opened is a change too. */
+const opened = (before: readonly Leaf[], leaves: readonly Leaf[], now: bigint): readonly Leaf[] =>
+  before
+    .filter((leaf) => leaf.assetKey === null && !holds(leaves, leaf))
+    .map((leaf) => ({ ...leaf, met: true, actual: 'no longer closed', since: now }));
+
+const historyRow = (groupId: bigint, leaf: Leaf) => ({
+  group_id: groupId,
+  asset_key: leaf.assetKey,
+  alias: leaf.alias,
+  met: flag(leaf.met),
+  code: leaf.code,
+  needed: leaf.needed,
+  actual: leaf.actual,
+  since: leaf.since,
+});
+
+/**
+ * Trigger history, consumed versions, run and command together. A key that has fired before (a group made anew over the same versions)
+ * starts nothing, but its versions are consumed: what was done need not be waited for.
+ */
+const fire = async (tx: Tx, loaded: LoadedGroup, pins: Pins, leaves: readonly Leaf[]): Promise<EvaluationReport['fired']> => {
+  const { row, workflow } = loaded;
+  const group = row.dependency_group;
+  const key = triggerKey({ workflowCode: num(workflow.code), task: null, group, pins }, tx.sha256);
+  const isNew = await tx.dialect.insertIgnore(tx.db, 't_ds_asset_trigger_history', [
+    {
+      trigger_key: key,
+      workflow_definition_code: workflow.code,
+      dependency_group: group,
+      trigger_status: 'SUCCESS',
+      pins_json: pinsJson(pins),
+      leaves_json: leavesJson(leaves),
+      create_time: tx.now,
+      update_time: tx.now,
+    },
+  ]);
+  await consume(tx, loaded, pins);
+  // The tree that led to the fire is past; the next evaluation says what the group waits for now.
+  await enqueue(tx, [row.id], tx.now);
+  if (isNew === 0) return null;
+  const runId = await startRun(tx, workflow, { group, groupId: row.id, key }, pins);
+  await noteFire(tx, row.id, runId, key, pins, leaves);
+  return { runId: num(runId), triggerKey: key, pins };
+};
+
+const startRun = async (
+  tx: Tx,
+  workflow: Row<'t_ds_workflow_definition'>,
+  trigger: { readonly group: string; readonly groupId: bigint; readonly key: string },
+  pins: Pins,
+): Promise<bigint> => {
+  const runId = await insertRun(tx, {
+    workflow: await definitionAt(tx, workflow.code, workflow.version),
+    commandType: 'ASSET_EVENT_TRIGGER',
+    startTasks: [],
+    taskDependType: 'TASK_POST',
+    params: {},
+    pins,
+    trigger,
+    idempotency: null,
+  });
+  await tx.db.updateTable('t_ds_asset_trigger_history').set({ workflow_instance_id: runId }).where('trigger_key', '=', trigger.key).execute();
+  return runId;
+};
+
+const noteFire = async (tx: Tx, groupId: bigint, runId: bigint, key: string, pins: Pins, leaves: readonly Leaf[]): Promise<void> => {
+  await tx.db
+    .updateTable('t_ds_asset_dependency_group')
+    .set({
+      last_fire_time: tx.now,
+      last_instance_id: runId,
+      last_trigger_key: key,
+      last_pins_json: pinsJson(pins),
+      last_leaves_json: leavesJson(leaves),
+    })
+    .where('id', '=', groupId)
+    .execute();
+};
+
+/** Compare-and-set on the group's revision: two that fire from the same facts cannot both consume. */
+const consume = async (tx: Tx, { row, facts, dependencies }: LoadedGroup, pins: Pins): Promise<void> => {
+  const raised = await tx.db
+    .updateTable('t_ds_asset_dependency_group')
+    .set({ revision: row.revision + 1n })
+    .where('id', '=', row.id)
+    .where('revision', '=', row.revision)
+    .executeTakeFirst();
+  if (raised.numUpdatedRows !== 1n) throw new Error(`Group ${row.dependency_group} was changed by another writer while it fired.`);
+  for (const [key, ref] of consumedAfter(pins, facts.members)) {
+    const dependency = dependencies.get(key);
+    if (dependency === undefined) continue;
+    await setConsumed(tx, dependency, { ref, schemaId: await schemaOfVersion(tx, key, ref), known: true });
+  }
+};
+
+export const schemaOfVersion = async (view: View, key: AssetKey, ref: VersionRef): Promise<string | null> => {
+  const row = await view.db
+    .selectFrom('t_ds_asset_version as version')
+    .innerJoin('t_ds_asset as asset', 'asset.id', 'version.asset_id')
+    .select('version.schema_id')
+    .where('asset.asset_hash', '=', view.sha256(key))
+    .where('version.ordinal', '=', big(ref.ordinal))
+    .executeTakeFirst();
+  return row?.schema_id ?? null;
+};
+
+/** After a failure inside one group's evaluation: it is tried again later, and holds up no other. */
+export const postpone = async (tx: Tx, groupId: bigint, byMs: bigint): Promise<void> => {
+  await tx.db
+    .updateTable('t_ds_asset_evaluation_queue')
+    .set({ due_time: tx.now + byMs })
+    .where('group_id', '=', groupId)
+    .execute();
+};

@@ -1,0 +1,48 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ok, refuse } from '../../../src/core/result.ts';
+import { noop } from '../../../src/tasks/noop.ts';
+import { shell } from '../../../src/tasks/shell.ts';
+import type { TaskPlugin } from '../../../src/tasks/task.ts';
+import { PROJECT } from '../../support/tree.ts';
+
+/** For each task type: parameters that are right. */
+const RIGHT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  SHELL: { rawScript: 'echo ${greeting}' },
+  NOOP: {},
+};
+
+const PLUGINS: readonly TaskPlugin[] = [shell, noop];
+
+describe.each(PLUGINS.map((plugin) => [plugin.type, plugin] as const))('task type %s', (type, plugin) => {
+  const right = RIGHT[type] ?? {};
+
+  test('takes right parameters, and those that DolphinScheduler adds to every task', () => {
+    expect(plugin.check(right)).toEqual(ok(undefined));
+    expect(plugin.check({ ...right, localParams: [], resourceList: [] })).toEqual(ok(undefined));
+  });
+
+  test('refuses a parameter that it does not have, by name', () => {
+    const checked = plugin.check({ ...right, unheardOf: 1 });
+    expect(checked).toMatchObject({
+      ok: false,
+      problem: { code: 'BAD_FILE', detail: expect.stringContaining('unheardOf') },
+    });
+  });
+
+  test('has a name in capitals and a page that shows it', () => {
+    expect(type).toMatch(/^[A-Z][A-Z_]*$/);
+    const page = join(PROJECT, `docs/guide/tasks/${type.toLowerCase().replaceAll('_', '-')}.md`);
+    expect(existsSync(page)).toBe(true);
+    expect(readFileSync(page, 'utf8')).toContain(`type: ${type}`);
+  });
+
+  test('work is made of right parameters, and a value that may not be put in makes the refusal its own', () => {
+    expect(plugin.prepare({ params: right, render: ok }).ok).toBe(true);
+    const unsafe = refuse('UNSAFE_PARAMETER', 'No.');
+    const work = plugin.prepare({ params: right, render: () => unsafe });
+    if (work.ok) expect(work.value).toEqual({ kind: 'NOTHING' });
+    else expect(work).toEqual(unsafe);
+  });
+});
