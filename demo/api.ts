@@ -57,7 +57,7 @@ export class Api {
   why = (workflow: string): Promise<Why> => this.#get(`/projects/gmv/workflow-definitions/${workflow}/why`);
 
   log = async (taskInstanceId: number): Promise<string> =>
-    (await this.#fetch(`/projects/gmv/task-instances/${taskInstanceId}/log`)).text();
+    (await this.#get<{ readonly text: string }>(`/projects/gmv/task-instances/${taskInstanceId}/log`)).text;
 
   /** States something about an asset, as a quality tool or a person would. */
   emit = async (event: Readonly<Record<string, unknown>>): Promise<void> => {

@@ -26,6 +26,11 @@ const main = async (): Promise<number> => {
   const folder = prepareFolder(data);
   title('Sluice: the GMV chain of two business days, from recorded Paimon commits');
   const server = await startServer({ data, folder, port: options.port });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      if (!options.serve) console.log(`\nInterrupted.`);
+      void server.stop().then(() => process.exit(options.serve ? 0 : 130));
+    });
   try {
     console.log(`server   ${server.url}   data ${data}\n`);
     await sluice(['apply', '-f', join(folder, 'gmv.yaml'), '--data', data]);
@@ -47,7 +52,13 @@ const serve = async (server: { readonly url: string; readonly ended: Promise<voi
   for (const command of ['why dwd', 'runs list', 'asset list', 'asset versions paimon://ods_db/ods_order_latest', 'runs show 1'])
     console.log(`  ${bold(`npx sluice ${command}${where}`)}`);
   console.log('(`npm run build` first, once.) Ctrl-C ends it.');
-  await Promise.race([server.ended, new Promise<void>((done) => process.once('SIGINT', () => done()))]);
+  await server.ended;
 };
 
-process.exitCode = await main();
+/** An interrupted demo takes its server with it; what it says is a sentence, not a stack. */
+const failed = (error: unknown): number => {
+  console.error(red(error instanceof Error ? error.message : String(error)));
+  return 1;
+};
+
+process.exitCode = await main().catch(failed);

@@ -4,9 +4,11 @@ import type { Source, TableFormat, TableRef } from './sources/source.ts';
 /** How each format's source is loaded: when the first table of the format is read. A new format is one line. */
 const SOURCES: ReadonlyMap<string, () => Promise<Source>> = new Map([
   ['paimon', async () => (await import('./sources/paimon/source.ts')).createPaimonSource()],
+  ['delta', async () => (await import('./sources/delta/source.ts')).createDeltaSource()],
+  ['iceberg', async () => (await import('./sources/iceberg/source.ts')).createIcebergSource()],
 ]);
 
-/** Formats that can be read, in the order in which a folder is tried: Paimon first, since it also writes Iceberg metadata beside its own. */
+/** Formats that can be read, in the order in which a folder is tried: Paimon and Delta first, since they also write Iceberg metadata beside their own. */
 export const READABLE_FORMATS = [...SOURCES.keys()] as readonly TableFormat[];
 
 /** How bytes are read, by the scheme of a location; '' is a path on this machine. */

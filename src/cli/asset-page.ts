@@ -48,7 +48,7 @@ const facts = ({ state, ...asset }: AssetDetailsBody): Cell[][] => [
 const refText = (ref: VersionRefBody | null): string =>
   ref === null
     ? 'none yet'
-    : `${ref.snapshotId} (the ${ref.ordinal}. recorded${ref.epoch > 1 ? `, epoch ${ref.epoch}` : ''})`;
+    : `${ref.snapshotId} (ordinal ${ref.ordinal}${ref.epoch > 1 ? `, epoch ${ref.epoch}` : ''})`;
 
 const section = (title: string, rows: readonly (readonly Cell[])[]): void => {
   if (rows.length === 0) return;

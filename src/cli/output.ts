@@ -81,12 +81,17 @@ export const duration = (ms: number): string => {
   return `${Math.floor(seconds / size)} ${unit}`;
 };
 
+/** How long something took: as `duration`, but with tenths below ten seconds, where they matter. */
+export const took = (ms: number): string =>
+  ms < 10_000 ? `${(Math.floor(Math.max(0, ms) / 100) / 10).toFixed(1)} s` : duration(ms);
+
 /** `3 min ago` for an ISO time, `-` for none. Now is the reader's clock: a writer's clock may be ahead of it. */
 export const ago = (iso: string | null, now: number = Date.now()): string => {
   if (iso === null) return '-';
   const at = Date.parse(iso);
   if (Number.isNaN(at)) return iso;
-  return at > now + 1000 ? `in ${duration(at - now)}` : `${duration(now - at)} ago`;
+  if (Math.abs(now - at) < 1000) return 'just now';
+  return at > now ? `in ${duration(at - now)}` : `${duration(now - at)} ago`;
 };
 
 const STATES: Readonly<Record<string, readonly [string, Style]>> = {

@@ -97,7 +97,11 @@ function pageOf(header: Header, raw: Uint8Array, codec: string, levels: Levels):
 }
 
 /** A page of the first layout: repetition levels, definition levels, each after its length, and the values. */
-function firstPage(header: { readonly num_values: number; readonly encoding: string }, page: Buffer, levels: Levels): Page {
+function firstPage(
+  header: { readonly num_values: number; readonly encoding: string },
+  page: Buffer,
+  levels: Levels,
+): Page {
   let at = 0;
   const section = (): Buffer => {
     const size = page.readInt32LE(at);
@@ -142,7 +146,8 @@ function pageTexts({ count, encoding, values }: Page, dictionary: readonly strin
   }
 }
 
-const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
+const textOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
 
 /** Each text after its length in four bytes. */
 function plainTexts(values: Uint8Array): readonly string[] {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ago, duration, stateCell, table, widthOf } from '../../src/cli/output.ts';
+import { ago, duration, stateCell, table, took, widthOf } from '../../src/cli/output.ts';
 
 describe('what commands print', () => {
   test('columns are aligned, without a space at the end of a line', () => {
@@ -39,12 +39,14 @@ describe('what commands print', () => {
       '3 d',
     ]);
     expect(duration(-5)).toBe('0 s');
+    expect([0, 950, 9_999, 10_000].map(took)).toEqual(['0.0 s', '0.9 s', '9.9 s', '10 s']);
   });
 
   test('how long ago, and a clock that is ahead', () => {
     const now = Date.parse('2026-11-30T10:00:00Z');
     expect(ago('2026-11-30T09:57:00.000Z', now)).toBe('3 min ago');
     expect(ago('2026-11-30T12:00:00.000Z', now)).toBe('in 2 h');
+    expect(ago('2026-11-30T10:00:00.400Z', now)).toBe('just now');
     expect(ago(null, now)).toBe('-');
     expect(ago('9223372036854775807', now)).toBe('9223372036854775807');
   });

@@ -117,14 +117,15 @@ const SIGNS: Readonly<Record<PlanLineBody['action'], Cell>> = {
   UNCHANGED: { text: '= keep', style: 'dim' },
 };
 
+/** A line of the plan; what it means beyond the first detail stands below it. */
+const planRows = ({ kind, name, action, details: [first = '', ...more] }: PlanLineBody): Cell[][] => [
+  [SIGNS[action], kind.toLowerCase(), name, first],
+  ...more.map((detail): Cell[] => ['', '', '', detail]),
+];
+
 const printPlan = ({ project, dryRun, lines, warnings }: ApplyPlanBody): void => {
   print(`${paint('bold', `project ${project}`)}${dryRun ? ' (dry run: nothing was written)' : ''}`);
-  const rows = lines.map(({ kind, name, action, details }) => [
-    SIGNS[action],
-    kind.toLowerCase(),
-    name,
-    details.join('; '),
-  ]);
+  const rows = lines.flatMap(planRows);
   for (const line of table(rows, '  ')) print(line);
   for (const warning of warnings) print(`  ${paint('yellow', 'note')}: ${warning}`);
   const changed = lines.filter(({ action }) => action !== 'UNCHANGED').length;

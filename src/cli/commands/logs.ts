@@ -13,13 +13,13 @@ interface LogOptions extends CommonOptions {
 
 export const register = (program: Command): void => {
   const logs = program.command('logs').description('Print what a task of a run wrote');
-  connected(logs.argument('<run>', 'id of the run').argument('<task>', 'name or code of the task'))
+  connected(logs.argument('<run>', 'number of the run', positive).argument('<task>', 'name or code of the task'))
     .option('-f, --follow', 'go on until the task has ended')
     .option('--attempt <n>', 'this attempt (default: the newest)', positive)
     .action(show);
 };
 
-const show = async (run: string, task: string, options: LogOptions): Promise<void> => {
+const show = async (run: number, task: string, options: LogOptions): Promise<void> => {
   const client = connect(options);
   const tasks = await client.get<RunTasksBody>(await client.path('workflow-instances', run, 'tasks'));
   const path = await client.path('task-instances', choose(tasks, run, task, options.attempt).id, 'log');
@@ -29,7 +29,7 @@ const show = async (run: string, task: string, options: LogOptions): Promise<voi
 
 const choose = (
   { tasks, history }: RunTasksBody,
-  run: string,
+  run: number,
   task: string,
   attempt: number | undefined,
 ): TaskRunBody => {

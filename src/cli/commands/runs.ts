@@ -5,7 +5,6 @@ import { connect } from '../client.ts';
 import { type CommonOptions, connected, positive } from '../options.ts';
 import {
   ago,
-  duration,
   paint,
   print,
   printJson,
@@ -14,6 +13,7 @@ import {
   stateCell,
   stateText,
   table,
+  took,
 } from '../output.ts';
 import { collect } from '../pages.ts';
 
@@ -42,11 +42,16 @@ export const register = (program: Command): void => {
     .option('--state <state>', 'only runs in this state, such as SUCCESS or RUNNING_EXECUTION')
     .option('--limit <n>', 'at most so many', positive, 20)
     .action(list);
-  connected(runs.command('show <id>').description('show one run with its versions and tasks')).action(show);
+  connected(
+    runs
+      .command('show')
+      .argument('<id>', 'number of the run', positive)
+      .description('show one run with its versions and tasks'),
+  ).action(show);
   for (const [name, does, repin] of OPERATIONS) {
-    const command = connected(runs.command(`${name} <id>`).description(does));
+    const command = connected(runs.command(name).argument('<id>', 'number of the run', positive).description(does));
     if (repin) command.option('--repin', 'take the newest versions that meet the conditions instead');
-    command.action((id: string, options: OperateOptions) => operate(name, id, options));
+    command.action((id: number, options: OperateOptions) => operate(name, id, options));
   }
 };
 
@@ -67,14 +72,14 @@ const list = async (options: ListOptions): Promise<void> => {
   printTable(['RUN', 'WORKFLOW', 'STATE', 'STARTED BY', 'STARTED', 'TOOK', 'READS'], rows, 'There are no runs yet.');
 };
 
-const show = async (id: string, options: CommonOptions): Promise<void> => {
+const show = async (id: number, options: CommonOptions): Promise<void> => {
   const client = connect(options);
   const run = await client.get<RunDetailsBody>(await client.path('workflow-instances', id));
   if (options.json === true) return printJson(run);
   printRun(run);
 };
 
-const operate = async (name: string, id: string, options: OperateOptions): Promise<void> => {
+const operate = async (name: string, id: number, options: OperateOptions): Promise<void> => {
   const client = connect(options);
   const body = options.repin === true ? { repin: true } : undefined;
   const run = await client.post<RunDetailsBody>(await client.path('workflow-instances', id, name), body);
@@ -87,7 +92,7 @@ const startedBy = (run: RunBody): string => (run.triggerGroup === null ? 'a pers
 
 const lasted = (start: string | null, end: string | null): string => {
   if (start === null) return '-';
-  return duration((end === null ? Date.now() : Date.parse(end)) - Date.parse(start));
+  return took((end === null ? Date.now() : Date.parse(end)) - Date.parse(start));
 };
 
 const tableName = (assetKey: string): string => assetKey.slice(assetKey.lastIndexOf('/') + 1);

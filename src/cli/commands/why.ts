@@ -22,19 +22,19 @@ const printGroup = ({ group, ready, results, lastFire }: GroupAnswerBody): void 
   const open = results.filter(({ met }) => !met).length;
   const verdict = ready ? paint('green', 'ready') : paint('yellow', `waits for ${open} of ${results.length}`);
   print(`  group ${group}: ${verdict}`);
-  for (const line of leafLines(results)) print(line);
+  for (const line of leafLines(results, 'now', Date.now())) print(line);
   if (lastFire === null) return print('    It has never started a run.');
   print(`    It last started run ${lastFire.runId}, ${ago(lastFire.at)}, because then:`);
-  for (const line of leafLines(lastFire.results, Date.parse(lastFire.at))) print(line);
+  for (const line of leafLines(lastFire.results, 'then', Date.parse(lastFire.at))) print(line);
 };
 
-/** One line a condition: does it hold, what it needs, how it stands, since how long. `at`: the instant that is told of. */
-const leafLines = (leaves: readonly LeafBody[], at: number = Date.now()): string[] => {
+/** One line a condition: does it hold, what it needs, how it stands, since how long. `at`: the instant that `when` names. */
+const leafLines = (leaves: readonly LeafBody[], when: 'now' | 'then', at: number): string[] => {
   const rows = leaves.map((leaf): Cell[] => [
     leaf.met ? { text: '✓', style: 'green' } : { text: '✗', style: 'red' },
     leaf.alias ?? leaf.assetKey ?? 'group',
     `needs ${leaf.needed}`,
-    `now: ${leaf.actual}`,
+    `${when}: ${leaf.actual}`,
     { text: `for ${duration(at - Date.parse(leaf.since))}`, style: 'dim' },
     { text: leaf.code ?? '', style: 'dim' },
   ]);

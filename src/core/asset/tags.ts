@@ -1,7 +1,7 @@
 import type { EpochMs } from '../time.ts';
 import { type Draft, deriveEvent, inEpoch, putTag } from './draft.ts';
 import { dedupKeys } from './dedup.ts';
-import type { AssetEventType, StatedEvent } from './event.ts';
+import type { StatedEvent } from './event.ts';
 import type { Poll } from './poll.ts';
 import type { TagRecord } from './state.ts';
 import type { Version } from './version.ts';
@@ -10,18 +10,20 @@ import type { Version } from './version.ts';
 const taggedVersion = (draft: Draft, snapshotId: string): Version | undefined =>
   inEpoch(draft, snapshotId) ?? draft.versions.findLast((version) => version.snapshotId === snapshotId);
 
-const typeOf = (known: TagRecord | undefined, snapshotId: string | null): AssetEventType => {
+type TagEventType = 'TAG_CREATED' | 'TAG_MOVED' | 'TAG_DELETED';
+
+const typeOf = (known: TagRecord | undefined, snapshotId: string | null): TagEventType => {
   if (snapshotId === null) return 'TAG_DELETED';
   return known === undefined || known.deleted ? 'TAG_CREATED' : 'TAG_MOVED';
 };
 
-const sentenceOf = (type: AssetEventType, tag: string, snapshotId: string | null, before: string | null): string => {
+const sentenceOf = (type: TagEventType, tag: string, snapshotId: string | null, before: string | null): string => {
   switch (type) {
     case 'TAG_DELETED':
       return `Tag ${tag} was deleted; it named version ${before}.`;
     case 'TAG_MOVED':
       return `Tag ${tag} was moved from version ${before} to ${snapshotId}.`;
-    default:
+    case 'TAG_CREATED':
       return `Tag ${tag} was made on version ${snapshotId}.`;
   }
 };

@@ -23,7 +23,10 @@ export async function stateAt(reader: LogReader, log: LogFiles, version: bigint)
       if (actions !== null) return advance(null, actions);
     }
   const present = new Set(log.versions);
-  const checkpoints = log.checkpoints.filter((checkpoint) => checkpoint.version <= version).slice(-TRIES).reverse();
+  const checkpoints = log.checkpoints
+    .filter((checkpoint) => checkpoint.version <= version)
+    .slice(-TRIES)
+    .reverse();
   for (const checkpoint of checkpoints) {
     const actions = await checkpointActions(reader, checkpoint);
     if (actions !== null) return stateFrom(reader, present, advance(null, actions), checkpoint.version, version);
@@ -117,7 +120,8 @@ async function jsonActions(bytes: Uint8Array): Promise<Part | null> {
 }
 
 /** Columns of a checkpoint that hold what is looked for; lists and maps have an inner path that differs between writers. */
-const WANTED = /^(?:metaData\.(?:id|schemaString|partitionColumns\..+|configuration\..+)|protocol\.(?:readerFeatures|writerFeatures)\..+)$/;
+const WANTED =
+  /^(?:metaData\.(?:id|schemaString|partitionColumns\..+|configuration\..+)|protocol\.(?:readerFeatures|writerFeatures)\..+)$/;
 
 /** A checkpoint has one row with metadata and one with the protocol: all texts of such a column belong to it. */
 function parquetActions(bytes: Uint8Array): Part | null {

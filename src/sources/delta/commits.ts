@@ -21,9 +21,12 @@ export interface ReadFiles {
  */
 export async function readFiles(reader: LogReader, ids: readonly bigint[]): Promise<ReadFiles> {
   const attempts = (await inTurns(ids.toReversed(), (id) => attempt(reader, id))).reverse();
-  const stop = attempts.findIndex((file) => file instanceof BrokenFile);
-  const whole = (stop === -1 ? attempts : attempts.slice(0, stop)).filter((file) => !(file instanceof BrokenFile));
-  return { files: whole, stoppedBy: stop === -1 ? null : (attempts[stop] as BrokenFile).message };
+  const files: CommitFile[] = [];
+  for (const file of attempts) {
+    if (file instanceof BrokenFile) return { files, stoppedBy: file.message };
+    files.push(file);
+  }
+  return { files, stoppedBy: null };
 }
 
 const attempt = (reader: LogReader, id: bigint): Promise<CommitFile | BrokenFile> =>
@@ -47,13 +50,14 @@ export interface Told {
   readonly state: TableState | null;
 }
 
-/** Where the commits go on: after this version in this state; null: anywhere, from what the log tells of the table. */
+/** Where the commits go on: after this version, in this state (null: unknown), with this schema the newest that was told. */
 export interface Start {
-  readonly version: bigint | null;
+  readonly version: bigint;
   readonly state: TableState | null;
+  readonly schema: TableSchema | null;
 }
 
-/** Follows the table's state through the commits; where one does not follow its forerunner, the log is asked for the state. */
+/** Follows the table's state through the commits; behind a hole the log is asked for it. */
 export async function tell(
   reader: LogReader,
   log: LogFiles,
@@ -62,11 +66,9 @@ export async function tell(
 ): Promise<Told> {
   const commits: Commit[] = [];
   const schemas: TableSchema[] = [];
-  let { version: last, state } = start;
-  let schema = state?.schema ?? null;
+  let { version: last, state, schema } = start;
   for (const file of files) {
-    if (file.version !== (last ?? -1n) + 1n)
-      state = keepingSchema(state?.schema ?? null, await stateAt(reader, log, file.version)) ?? state;
+    if (file.version !== last + 1n) state = keepingSchema(schema, await stateAt(reader, log, file.version)) ?? state;
     state = advance(state, file);
     last = file.version;
     const now = state?.schema ?? null;

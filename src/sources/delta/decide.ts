@@ -32,6 +32,8 @@ export type Verdict =
   /** There were commits and there is none. */
   | { readonly kind: 'VANISHED' };
 
+export type Settled = Extract<Verdict, { readonly fresh: readonly bigint[] }>;
+
 /**
  * What happened since the cursor. Pure; asks for one commit after the other (READ) until it can tell. Numbers alone prove nothing: a table
  * created again in the same folder begins at 0 again.

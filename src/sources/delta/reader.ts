@@ -73,6 +73,13 @@ export class LogReader {
     return (await this.stat(this.layout.commit(version))) !== null;
   }
 
+  /** The versions that follow `last` one after the other, at most `most` of them. */
+  async probe(last: bigint, most: number): Promise<readonly bigint[]> {
+    const found: bigint[] = [];
+    for (let id = last + 1n; found.length < most && (await this.exists(id)); id++) found.push(id);
+    return found;
+  }
+
   /** null: there is no such commit. */
   commit(version: bigint): Promise<CommitFile | null> {
     const known = this.#commits.get(version);
@@ -88,6 +95,11 @@ export class LogReader {
     const parsed = await parseCommit(bytes, version);
     if (parsed.ok) return parsed.value;
     throw new BrokenFile(`${commitName(version)} cannot be used: ${parsed.reason}`);
+  }
+
+  /** When a commit file was written last; null: it is small, so that its bytes are looked at instead. */
+  async timeOf({ version, size }: CommitFile): Promise<bigint | null> {
+    return size > SMALL ? ((await this.stat(this.layout.commit(version)))?.modifiedAt ?? null) : null;
   }
 
   /** Is the commit that was seen still the one under its version? */

@@ -24,7 +24,9 @@ export function schemaOf(metaData: MetaData, schemaId: string): TableSchema | nu
 
 export function partitionColumnsOf(metaData: MetaData): readonly PartitionColumn[] {
   const listed = isMapped(metaData) ? structOf(metaData.schemaString)?.['fields'] : [];
-  const fields = Array.isArray(listed) ? listed.filter((field): field is JsonObject => isJsonObject(field as Json)) : [];
+  const fields = Array.isArray(listed)
+    ? listed.filter((field): field is JsonObject => isJsonObject(field as Json))
+    : [];
   return metaData.partitionColumns.map((name) => {
     const field = fields.find((candidate) => candidate['name'] === name);
     return { name, key: field === undefined ? name : identityOf(field, name, true) };
@@ -76,18 +78,13 @@ function typed(head: Head, type: Json | undefined, mapped: boolean, depth: numbe
   if (!isJsonObject(type) || depth > DEEPEST) return null;
   const part = (name: string, partType: Json | undefined, nullable?: Json): SchemaField | null =>
     typed(role(name, nullable), partType, mapped, depth + 1);
-  switch (type['type']) {
-    case 'struct':
-      return nested(head, 'ROW', fieldList(type['fields'], mapped, depth + 1));
-    case 'array':
-      return nested(head, 'ARRAY', [part('element', type['elementType'], type['containsNull'])]);
-    case 'map':
-      return nested(head, 'MAP', [part('key', type['keyType'], false), part('value', type['valueType'], type['valueContainsNull'])]);
-    case 'udt':
-      return typed(head, type['sqlType'], mapped, depth + 1);
-    default:
-      return null;
-  }
+  const kind = type['type'];
+  if (kind === 'struct') return nested(head, 'ROW', fieldList(type['fields'], mapped, depth + 1));
+  if (kind === 'array') return nested(head, 'ARRAY', [part('element', type['elementType'], type['containsNull'])]);
+  if (kind === 'udt') return typed(head, type['sqlType'], mapped, depth + 1);
+  if (kind !== 'map') return null;
+  const value = part('value', type['valueType'], type['valueContainsNull']);
+  return nested(head, 'MAP', [part('key', type['keyType'], false), value]);
 }
 
 const nested = (head: Head, type: string, fields: readonly (SchemaField | null)[] | null): SchemaField | null =>

@@ -75,7 +75,8 @@ function follow(memory: Remembered, before: SeenHead, seen: Seen, head: string):
   for (const { id } of wholeChain(seen.snapshots, before.id).entries) ancestors.add(id);
   const chain = chainFrom(seen.snapshots, head, (entry) => ancestors.has(entry.id));
   if (chain.met !== null) return rewound(memory, chain.met.id, chain.met, chain.entries);
-  if (chain.missing !== null && ancestors.has(chain.missing)) return rewound(memory, chain.missing, null, chain.entries);
+  if (chain.missing !== null && ancestors.has(chain.missing))
+    return rewound(memory, chain.missing, null, chain.entries);
   return unlinked(memory, before, seen, chain);
 }
 
@@ -118,12 +119,7 @@ const isNewer = (entry: SnapshotEntry, before: SeenHead): boolean =>
  * an expiry has cut the link to an expired parent (PyIceberg's does). A replaced table begins with no rows, and the cursor's own snapshot,
  * while it is listed, cannot be an expired parent.
  */
-function afterRoot(
-  before: SeenHead,
-  oldest: SnapshotEntry,
-  seen: Seen,
-  fresh: readonly SnapshotEntry[],
-): Verdict {
+function afterRoot(before: SeenHead, oldest: SnapshotEntry, seen: Seen, fresh: readonly SnapshotEntry[]): Verdict {
   const { operation, rowsBefore } = seen.root(oldest);
   if (seen.snapshots.has(before.id))
     return rowsBefore === null || rowsBefore === 0n

@@ -83,7 +83,8 @@ class Search {
   async #allNames(seen: SeenFiles | null): Promise<readonly MetadataName[]> {
     const listed = new Set(this.#glance.names.map((name) => name.name));
     const last = seen !== null && seen.base === this.#base ? [nameOf(seen.current)] : [];
-    const unlisted = [...new Set([...this.#hinted, ...last])].filter((name) => !listed.has(name));
+    const hinted = this.#hinted.some((name) => listed.has(name)) ? [] : this.#hinted;
+    const unlisted = [...new Set([...hinted, ...last])].filter((name) => !listed.has(name));
     const stats = await Promise.all(unlisted.map((name) => this.#reader.stat(`${this.#folder}/${name}`)));
     const there = unlisted.filter((_, at) => stats[at] !== null).flatMap((name) => metadataName(name) ?? []);
     return [...this.#glance.names, ...there];
@@ -150,13 +151,19 @@ class Search {
       hint,
       consulted: this.#consulted,
     };
-    const above = this.#broken.filter(({ name }) => name.version === null || name.version > (best.name.version ?? -1n));
+    const isAbove = (name: MetadataName): boolean =>
+      name.style === best.name.style && name.version !== null && name.version > (best.name.version ?? 0n);
     return {
       path: best.path,
       metadata: best.metadata,
       files,
-      brokenAbove: above.length > 0,
-      problems: [...this.#oddities(names, best), ...above.map(({ name, reason }) => `${name.name} cannot be used: ${reason}; ${best.name.name} is read instead.`)],
+      brokenAbove: this.#broken.some(({ name }) => isAbove(name)),
+      problems: [
+        ...this.#oddities(names, best),
+        ...this.#broken.map(
+          ({ name, reason }) => `${name.name} cannot be used: ${reason}; ${best.name.name} is read instead.`,
+        ),
+      ],
     };
   }
 

@@ -116,7 +116,8 @@ async function findBelow(reader: TableReader, location: string): Promise<readonl
   return found;
 }
 
-const isPlainFolder = (entry: FileEntry): boolean => entry.kind === 'folder' && !/^[._]|^(?:data|metadata)$|=/.test(entry.name);
+const isPlainFolder = (entry: FileEntry): boolean =>
+  entry.kind === 'folder' && !/^[._]|^(?:data|metadata)$|=/.test(entry.name);
 
 async function whyNothing(
   reader: TableReader,

@@ -31,7 +31,9 @@ async function changeOfList(snapshot: Snapshot, path: string, read: ReadNamed): 
   for (const record of await recordsOf(path, read)) {
     const added = record['added_snapshot_id'];
     if (typeof added === 'bigint' && !isSame(added, snapshot.entry.id)) continue;
-    changes.push(counted(record) ?? (await changeOfManifest(snapshot.entry.id, String(record['manifest_path']), read, true)));
+    changes.push(
+      counted(record) ?? (await changeOfManifest(snapshot.entry.id, String(record['manifest_path']), read, true)),
+    );
   }
   return changes.reduce(sum, NOTHING);
 }

@@ -211,7 +211,7 @@ function tableOf(bytes: Uint8Array, found: Found): TableMetadata {
     lastUpdated: longOf(member('last-updated-ms')),
     snapshots: found.snapshots,
     ...refs,
-    ...schemasOf(found, member),
+    ...schemasOf(found, formatVersion, member),
     log: logOf(member('metadata-log')),
   };
 }
@@ -229,6 +229,7 @@ function checkSpecs(specs: Json | undefined, current: Json | undefined): void {
 
 function schemasOf(
   found: Found,
+  formatVersion: number,
   member: (key: string) => Json | undefined,
 ): Pick<TableMetadata, 'schemas' | 'currentSchema'> {
   const current = member('current-schema-id');
@@ -236,10 +237,10 @@ function schemasOf(
   if (currentSchema !== undefined) return { schemas: found.schemas, currentSchema };
   const span = found.members.get('schema');
   const only = member('schema');
-  if ((current !== undefined && found.schemas.length > 0) || span === undefined || !isJsonObject(only ?? null))
+  const listed = current !== undefined && found.schemas.length > 0;
+  if (formatVersion > 1 || listed || span === undefined || !isJsonObject(only))
     throw new BrokenFile('it lacks its current schema');
-  const id = isJsonObject(only) && only['schema-id'] !== undefined ? longOf(only['schema-id']) : 0n;
-  const entry = { id: id.toString(), span };
+  const entry = { id: longOf(only['schema-id']).toString(), span };
   return { schemas: [entry], currentSchema: entry };
 }
 

@@ -65,7 +65,8 @@ export class TableReader {
    */
   async named(path: string, metadataFile: string, tableLocation: string | null): Promise<Uint8Array | null> {
     const beside = `${folderOf(metadataFile)}/${nameOf(path)}`;
-    const rest = tableLocation !== null && path.startsWith(`${tableLocation}/`) ? path.slice(tableLocation.length) : null;
+    const rest =
+      tableLocation !== null && path.startsWith(`${tableLocation}/`) ? path.slice(tableLocation.length) : null;
     const below = rest === null ? [] : [`${folderOf(folderOf(metadataFile))}${rest}`];
     for (const candidate of new Set([beside, ...below, path])) {
       const bytes = await this.read(candidate).catch(absentIfUnreadable);

@@ -20,7 +20,9 @@ export interface Snapshot {
 export function snapshotAt(metadata: TableMetadata, entry: SnapshotEntry): Snapshot {
   const json = objectAt(metadata.bytes, entry.span);
   const written = json['summary'];
-  const summary = new Map(Object.entries(isJsonObject(written) ? written : {}).map(([key, value]) => [key, textOf(value)]));
+  const summary = new Map(
+    Object.entries(isJsonObject(written) ? written : {}).map(([key, value]) => [key, textOf(value)]),
+  );
   const { 'schema-id': schemaId, 'manifest-list': manifestList, manifests } = json;
   return {
     entry,
@@ -60,7 +62,9 @@ const PARTITION = 'partitions.';
 
 /** Partitions that the summary names; undefined if it names none or, by its limit, not all. */
 export function partitionsOf({ summary }: Snapshot): readonly string[] | undefined {
-  const names = [...summary.keys()].filter((key) => key.startsWith(PARTITION)).map((key) => key.slice(PARTITION.length));
+  const names = [...summary.keys()]
+    .filter((key) => key.startsWith(PARTITION))
+    .map((key) => key.slice(PARTITION.length));
   const changed = summary.get('changed-partition-count');
   return names.length === 0 || (changed !== undefined && changed !== names.length.toString()) ? undefined : names;
 }

@@ -6,6 +6,10 @@ import { openStore } from '../../../src/store/open.ts';
 import { type Backend, type OpenOptions, clock, nonce, sha256 } from './support.ts';
 import { assetSuite } from './assets.ts';
 import { definitionSuite } from './definitions.ts';
+import { dyingSuite } from './dying.ts';
+import { groupSuite } from './groups.ts';
+import { ownershipSuite } from './ownership.ts';
+import { runSuite } from './runs.ts';
 
 const open = (url: string, options: OpenOptions) => openStore({ url, clock: clock.now, nonce, sha256, ...options });
 
@@ -30,4 +34,8 @@ const inMemory: Backend = {
 describe.each([inFile, inMemory])('store contract: $name', (backend) => {
   definitionSuite(backend);
   assetSuite(backend);
+  groupSuite(backend);
+  runSuite(backend);
+  ownershipSuite(backend);
+  dyingSuite(backend);
 });

@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { Commit } from '../../../src/core/asset/version.ts';
-import { AssetMemory, commitOf, conditionOf, GroupMemory, groupOf, keyOf, ORDERS, schemaOf, statedOf } from './memory.ts';
+import {
+  AssetMemory,
+  commitOf,
+  conditionOf,
+  GroupMemory,
+  groupOf,
+  keyOf,
+  ORDERS,
+  schemaOf,
+  statedOf,
+} from './memory.ts';
 
 /**
  * The trade chain of the RFC over two business days, as a real Paimon engine wrote it (recorded/paimon/gmv, steps.jsonl): ids, kinds, times
@@ -11,7 +21,13 @@ const DWS = keyOf('paimon://dw_db/dws_gmv_daily');
 
 const at = (clock: string): bigint => BigInt(Date.parse(`2026-11-30T${clock}Z`));
 
-const COLUMNS = { payment_id: 'BIGINT', order_id: 'BIGINT', pay_channel: 'STRING', pay_amount: 'DECIMAL(10,2)', dt: 'STRING' };
+const COLUMNS = {
+  payment_id: 'BIGINT',
+  order_id: 'BIGINT',
+  pay_channel: 'STRING',
+  pay_amount: 'DECIMAL(10,2)',
+  dt: 'STRING',
+};
 const PAYMENT_SCHEMAS = [
   schemaOf('0', COLUMNS),
   schemaOf('1', { ...COLUMNS, coupon_id: 'STRING' }),
@@ -54,7 +70,12 @@ describe('the GMV chain', () => {
     expect(dwd.fire()).toEqual(pins('2', '1'));
     expect(dwd.fire()).toBeNull();
 
-    commit(orders, '3', '09:39:18.784', { operation: 'COMPACT', dataChange: false, addedRecords: -3n, totalRecords: 4n });
+    commit(orders, '3', '09:39:18.784', {
+      operation: 'COMPACT',
+      dataChange: false,
+      addedRecords: -3n,
+      totalRecords: 4n,
+    });
     check('3', 'PASSED', '09:39:20');
     expect(dwd.fire()).toBeNull();
     commit(orders, '4', '09:39:25.415', { addedRecords: 2n, totalRecords: 6n });

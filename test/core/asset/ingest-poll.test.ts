@@ -3,7 +3,13 @@ import { AssetMemory, commitOf, schemaOf, statedOf } from './memory.ts';
 
 const kinds = (memory: AssetMemory) => [...memory.events.values()].map((event) => event.eventType);
 const ordinals = (memory: AssetMemory) =>
-  memory.versions.map((version) => [version.snapshotId, version.epoch, version.ordinal, version.status, version.origin]);
+  memory.versions.map((version) => [
+    version.snapshotId,
+    version.epoch,
+    version.ordinal,
+    version.status,
+    version.origin,
+  ]);
 
 const read = (...ids: readonly number[]): AssetMemory => {
   const memory = new AssetMemory();
@@ -14,7 +20,9 @@ const read = (...ids: readonly number[]): AssetMemory => {
 describe('outcomes of a poll', () => {
   it('NEW records versions in order and advances the state by one', () => {
     const memory = new AssetMemory();
-    const effects = memory.poll({ commits: [commitOf('1', 10n), commitOf('2', 20n, { dataChange: false, operation: 'COMPACT' })] });
+    const effects = memory.poll({
+      commits: [commitOf('1', 10n), commitOf('2', 20n, { dataChange: false, operation: 'COMPACT' })],
+    });
     expect(ordinals(memory)).toEqual([
       ['1', 1, 1, 'LIVE', 'COMMIT'],
       ['2', 1, 2, 'LIVE', 'COMMIT'],
@@ -76,7 +84,10 @@ describe('outcomes of a poll', () => {
 
   it('ROLLBACK: new epoch, what was undone is withdrawn, the head is recorded once more', () => {
     const memory = read(1, 2, 3, 4);
-    memory.poll({ outcome: { kind: 'ROLLBACK', to: '2', restored: commitOf('2', 2000n) }, commits: [commitOf('3', 9000n)] });
+    memory.poll({
+      outcome: { kind: 'ROLLBACK', to: '2', restored: commitOf('2', 2000n) },
+      commits: [commitOf('3', 9000n)],
+    });
     expect(ordinals(memory)).toEqual([
       ['1', 1, 1, 'LIVE', 'COMMIT'],
       ['2', 1, 2, 'LIVE', 'COMMIT'],
@@ -104,7 +115,9 @@ describe('outcomes of a poll', () => {
 
   it('the watermark only rises within an epoch, and a new epoch begins where its head is', () => {
     const memory = new AssetMemory();
-    memory.poll({ commits: [commitOf('1', 1n, { watermark: 100n }), commitOf('2', 2n), commitOf('3', 3n, { watermark: 50n })] });
+    memory.poll({
+      commits: [commitOf('1', 1n, { watermark: 100n }), commitOf('2', 2n), commitOf('3', 3n, { watermark: 50n })],
+    });
     expect(memory.state.watermark).toBe(100n);
     memory.poll({ outcome: { kind: 'ROLLBACK', to: '3', restored: commitOf('3', 3n, { watermark: 50n }) } });
     expect(memory.state.watermark).toBe(50n);
@@ -123,6 +136,14 @@ describe('outcomes of a poll', () => {
     expect(restored?.tags).toEqual(['ok']);
     expect(replaced?.verdicts).toEqual([]);
     expect(memory.state.qualityStatus).toBe('UNKNOWN');
+  });
+
+  it('a restored head keeps its verdict though the checker’s clock is slow', () => {
+    const memory = read(1, 2, 3);
+    memory.push(statedOf('QUALITY_CHECK_PASSED', { snapshotId: '2', commitTime: 1500n }));
+    memory.poll({ outcome: { kind: 'ROLLBACK', to: '2', restored: commitOf('2', 2000n) } });
+    expect(memory.state.qualityStatus).toBe('PASSED');
+    expect(memory.versions.slice(-1).flatMap((version) => memory.facts(version).verdicts)).toHaveLength(1);
   });
 
   it('a verdict pushed before the rewind was noticed goes with the version that it was for', () => {
@@ -172,7 +193,12 @@ describe('outcomes of a poll', () => {
     memory.poll({}, 5_000_000n);
     memory.poll(gone, 6_000_000n);
     memory.poll({}, 7_000_000n);
-    expect(kinds(memory).slice(1)).toEqual(['SOURCE_UNREADABLE', 'SOURCE_RECOVERED', 'SOURCE_UNREADABLE', 'SOURCE_RECOVERED']);
+    expect(kinds(memory).slice(1)).toEqual([
+      'SOURCE_UNREADABLE',
+      'SOURCE_RECOVERED',
+      'SOURCE_UNREADABLE',
+      'SOURCE_RECOVERED',
+    ]);
   });
 
   it('the first version ever recorded counts as data if rows were there before it', () => {
@@ -195,7 +221,12 @@ describe('tags', () => {
     memory.poll({ tagChanges: [{ tag: 'd', snapshotId: null, before: '2' }] }, 3n);
     expect(memory.state.latestTag).toBeNull();
     memory.poll({ tagChanges: [{ tag: 'd', snapshotId: '1', before: null }] }, 4n);
-    expect(kinds(memory).filter((kind) => kind.startsWith('TAG'))).toEqual(['TAG_CREATED', 'TAG_MOVED', 'TAG_DELETED', 'TAG_CREATED']);
+    expect(kinds(memory).filter((kind) => kind.startsWith('TAG'))).toEqual([
+      'TAG_CREATED',
+      'TAG_MOVED',
+      'TAG_DELETED',
+      'TAG_CREATED',
+    ]);
     expect(memory.versions.map((version) => memory.facts(version).tags)).toEqual([['d'], []]);
   });
 
@@ -307,7 +338,14 @@ describe('verdicts that wait for a scan', () => {
 
   it('FAILED binds to the older and to all in doubt', () => {
     const memory = new AssetMemory();
-    memory.poll({ commits: [commitOf('1', 0n), commitOf('2', 60n * minute), commitOf('3', 85n * minute), commitOf('4', 99n * minute)] });
+    memory.poll({
+      commits: [
+        commitOf('1', 0n),
+        commitOf('2', 60n * minute),
+        commitOf('3', 85n * minute),
+        commitOf('4', 99n * minute),
+      ],
+    });
     memory.push(statedOf('QUALITY_CHECK_FAILED', { startedAt: 90n * minute }), 95n * minute);
     memory.poll({}, 200n * minute);
     expect([...memory.verdicts.values()].map((verdict) => verdict.snapshotId)).toEqual(['2', '3', '4']);

@@ -6,8 +6,10 @@ import { AssetMemory, commitOf, keyOf, statedOf } from './memory.ts';
 const trusted = () => new AssetMemory({ pushMode: 'TRUST', location: null });
 const commit = (id: string, commitTime: bigint | null, patch: Partial<StatedEvent> = {}): StatedEvent =>
   statedOf('SNAPSHOT_COMMITTED', { snapshotId: id, commitTime, commitKind: 'APPEND', ...patch });
-const statuses = (memory: AssetMemory) => [...memory.events.values()].map((event) => [event.eventType, event.snapshotId, event.status]);
-const live = (memory: AssetMemory) => memory.versions.filter((v) => v.status === 'LIVE').map((v) => `${v.epoch}:${v.snapshotId}`);
+const statuses = (memory: AssetMemory) =>
+  [...memory.events.values()].map((event) => [event.eventType, event.snapshotId, event.status]);
+const live = (memory: AssetMemory) =>
+  memory.versions.filter((v) => v.status === 'LIVE').map((v) => `${v.epoch}:${v.snapshotId}`);
 
 describe('a pushed commit under VERIFY', () => {
   it('is a hint: nothing is recorded, the table is looked at', () => {
@@ -50,9 +52,17 @@ describe('a pushed commit under TRUST', () => {
     memory.push(commit('1', 1n, { watermark: 50n, schemaId: '0', deltaRecordCount: 3n, payload: '{}' }));
     expect(memory.push(commit('1', 1n)).duplicate).toBe(true);
     expect(memory.versions).toHaveLength(1);
-    expect(memory.versions[0]).toMatchObject({ operation: 'APPEND', dataChange: true, addedRecords: 3n, watermark: 50n });
+    expect(memory.versions[0]).toMatchObject({
+      operation: 'APPEND',
+      dataChange: true,
+      addedRecords: 3n,
+      watermark: 50n,
+    });
     expect(memory.state).toMatchObject({ watermark: 50n, schemaStatus: 'COMPATIBLE', health: 'OK' });
-    expect([...memory.events.values()].map((event) => event.eventType)).toEqual(['SNAPSHOT_COMMITTED', 'WATERMARK_ADVANCED']);
+    expect([...memory.events.values()].map((event) => event.eventType)).toEqual([
+      'SNAPSHOT_COMMITTED',
+      'WATERMARK_ADVANCED',
+    ]);
   });
 
   it('numbers are compared as numbers, of any size', () => {
@@ -222,11 +232,17 @@ describe('statements', () => {
     memory.push(statedOf('TAG_CREATED', { tag: 't', snapshotId: '1' }));
     expect(memory.push(statedOf('TAG_CREATED', { tag: 't', snapshotId: '1' })).duplicate).toBe(true);
     expect(memory.state.latestTag).toBe('t');
+    // Told again later: a move that was said in between must not win.
+    const tag = (snapshotId: string, at: bigint) =>
+      memory.push(statedOf('TAG_MOVED', { tag: 'm', snapshotId, commitTime: at })).duplicate;
+    expect([tag('1', 10n), tag('1', 30n), tag('2', 20n)]).toEqual([false, true, true]);
+    expect(memory.tags.get('m')?.snapshotId).toBe('1');
     expect([...memory.events.values()].map((event) => event.eventType)).toEqual([
       'CDC_LAG_DETECTED',
       'CDC_LAG_RECOVERED',
       'PARTITION_DONE',
       'WATERMARK_ADVANCED',
+      'TAG_CREATED',
       'TAG_CREATED',
     ]);
   });

@@ -50,13 +50,18 @@ describe('parseAssetKey', () => {
   });
 
   it('gives back every name, and is its own canonical form', () => {
-    const name = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' }).filter((part) => !/[\p{Cc}\p{Cs}]/u.test(part));
+    const name = fc
+      .string({ minLength: 1, maxLength: 12, unit: 'grapheme' })
+      .filter((part) => !/[\p{Cc}\p{Cs}]/u.test(part));
     const names = fc.record({
       format: fc.constantFrom(...ASSET_FORMATS),
       catalog: fc.oneof(fc.constant('default'), name),
       database: name,
       table: name,
-      branch: fc.oneof(fc.constant(null), name.filter((part) => part !== 'main')),
+      branch: fc.oneof(
+        fc.constant(null),
+        name.filter((part) => part !== 'main'),
+      ),
     });
     fc.assert(
       fc.property(names, (parts) => {

@@ -1,14 +1,27 @@
 import type { RecordedEvent, StatedEvent } from '../../../src/core/asset/event.ts';
 import type { Condition, Leaf } from '../../../src/core/asset/condition.ts';
 import { consumedAfter, evaluateGroup } from '../../../src/core/asset/evaluate.ts';
-import type { DependencyGroup, Evaluation, GroupFacts, MemberFacts, VersionFacts } from '../../../src/core/asset/group.ts';
+import type {
+  DependencyGroup,
+  Evaluation,
+  GroupFacts,
+  MemberFacts,
+  VersionFacts,
+} from '../../../src/core/asset/group.ts';
 import type { Effects } from '../../../src/core/asset/ingest.ts';
 import { ingestPoll } from '../../../src/core/asset/ingest-poll.ts';
 import { ingestStated } from '../../../src/core/asset/ingest-stated.ts';
 import { type AssetKey, assetName, parseAssetKey } from '../../../src/core/asset/key.ts';
 import type { Poll } from '../../../src/core/asset/poll.ts';
 import type { TableSchema } from '../../../src/core/asset/schema.ts';
-import type { Asset, AssetHistory, AssetState, SchemaRecord, TagRecord, Verdict } from '../../../src/core/asset/state.ts';
+import type {
+  Asset,
+  AssetHistory,
+  AssetState,
+  SchemaRecord,
+  TagRecord,
+  Verdict,
+} from '../../../src/core/asset/state.ts';
 import type { Commit, Version, VersionRef } from '../../../src/core/asset/version.ts';
 
 export const keyOf = (text: string): AssetKey => {
@@ -91,10 +104,7 @@ export const pollOf = (patch: Partial<Poll> = {}): Poll => ({
   ...patch,
 });
 
-export const statedOf = (
-  eventType: StatedEvent['eventType'],
-  patch: Partial<StatedEvent> = {},
-): StatedEvent => ({
+export const statedOf = (eventType: StatedEvent['eventType'], patch: Partial<StatedEvent> = {}): StatedEvent => ({
   assetKey: ORDERS,
   eventType,
   sourceType: 'PUSH',
@@ -262,9 +272,18 @@ export class GroupMemory {
   }
 
   facts(): GroupFacts {
-    const members = [...this.assets].map(([key, memory]) => [key, memory.member(this.consumed.get(key) ?? null)] as const);
+    const members = [...this.assets].map(
+      ([key, memory]) => [key, memory.member(this.consumed.get(key) ?? null)] as const,
+    );
     const open = { hasActiveRun: false, paused: false, gate: null, lastFireAt: null };
-    return { group: this.group, members: new Map(members), ...open, previous: this.leaves, now: this.now, ...this.gates };
+    return {
+      group: this.group,
+      members: new Map(members),
+      ...open,
+      previous: this.leaves,
+      now: this.now,
+      ...this.gates,
+    };
   }
 
   evaluate(): Evaluation {
@@ -283,6 +302,8 @@ export class GroupMemory {
 
   /** The codes of leaves that are not met, with what was compared. */
   blocked(): readonly string[] {
-    return this.evaluate().leaves.filter((leaf) => !leaf.met).map((leaf) => `${leaf.code} | ${leaf.needed} | ${leaf.actual}`);
+    return this.evaluate()
+      .leaves.filter((leaf) => !leaf.met)
+      .map((leaf) => `${leaf.code} | ${leaf.needed} | ${leaf.actual}`);
   }
 }

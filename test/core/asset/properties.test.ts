@@ -6,7 +6,18 @@ import { qualityOf } from '../../../src/core/asset/quality.ts';
 import { triggerKeyText } from '../../../src/core/asset/trigger-key.ts';
 import type { TagChange } from '../../../src/core/asset/poll.ts';
 import type { Commit } from '../../../src/core/asset/version.ts';
-import { AssetMemory, assetOf, commitOf, conditionOf, GroupMemory, groupOf, keyOf, ORDERS, schemaOf, statedOf } from './memory.ts';
+import {
+  AssetMemory,
+  assetOf,
+  commitOf,
+  conditionOf,
+  GroupMemory,
+  groupOf,
+  keyOf,
+  ORDERS,
+  schemaOf,
+  statedOf,
+} from './memory.ts';
 
 const PAYMENTS = keyOf('paimon://ods_db/payments');
 
@@ -32,7 +43,10 @@ const historyOf = (dataChange: fc.Arbitrary<boolean>) =>
         dataChange,
         watermark: fc.option(fc.bigInt({ min: 0n, max: 50n }), { nil: null }),
         newSchema: fc.boolean(),
-        verdicts: fc.array(fc.record({ status: fc.constantFrom('PASSED', 'FAILED'), check: fc.constantFrom('a', 'b') } as const), { maxLength: 3 }),
+        verdicts: fc.array(
+          fc.record({ status: fc.constantFrom('PASSED', 'FAILED'), check: fc.constantFrom('a', 'b') } as const),
+          { maxLength: 3 },
+        ),
         tag: fc.option(fc.constantFrom('t', 'u', 'v'), { nil: null }),
         approve: fc.boolean(),
       }),
@@ -48,10 +62,18 @@ const historyOf = (dataChange: fc.Arbitrary<boolean>) =>
         const facts = { snapshotId, schemaId: `${schema}`, watermark: step.watermark, dataChange: step.dataChange };
         const commit = statedOf('SNAPSHOT_COMMITTED', { ...facts, commitTime: tick(), commitKind: 'X' });
         const verdicts = step.verdicts.map(({ status, check }) =>
-          statedOf(`QUALITY_CHECK_${status}`, { snapshotId, checkName: check, commitTime: tick(), eventId: `e${clock}` }),
+          statedOf(`QUALITY_CHECK_${status}`, {
+            snapshotId,
+            checkName: check,
+            commitTime: tick(),
+            eventId: `e${clock}`,
+          }),
         );
-        const tags = step.tag === null ? [] : [statedOf('TAG_CREATED', { tag: step.tag, snapshotId, commitTime: tick() })];
-        const approvals = step.approve ? [statedOf('SCHEMA_CHANGE_APPROVED', { schemaId: `${schema}`, eventId: `a${clock}-${index}` })] : [];
+        const tags =
+          step.tag === null ? [] : [statedOf('TAG_CREATED', { tag: step.tag, snapshotId, commitTime: tick() })];
+        const approvals = step.approve
+          ? [statedOf('SCHEMA_CHANGE_APPROVED', { schemaId: `${schema}`, eventId: `a${clock}-${index}` })]
+          : [];
         return [commit, ...verdicts, ...tags, ...approvals];
       });
     });
@@ -81,7 +103,11 @@ describe('whatever order events arrive in', () => {
         if (latest === undefined || sameLatest === undefined) throw new Error('no version');
         const { ordinal: _one, recordedAt: _at, ...facts } = anyOrder.facts(latest);
         const { ordinal: _other, recordedAt: _then, ...sameFacts } = inOrder.facts(sameLatest);
-        expect({ ...facts, verdicts: facts.verdicts.toSorted((a, b) => (a.checkName < b.checkName ? -1 : 1)), tags: facts.tags.toSorted() }).toEqual({
+        expect({
+          ...facts,
+          verdicts: facts.verdicts.toSorted((a, b) => (a.checkName < b.checkName ? -1 : 1)),
+          tags: facts.tags.toSorted(),
+        }).toEqual({
           ...sameFacts,
           verdicts: sameFacts.verdicts.toSorted((a, b) => (a.checkName < b.checkName ? -1 : 1)),
           tags: sameFacts.tags.toSorted(),
@@ -108,9 +134,14 @@ describe('whatever order events arrive in', () => {
   });
 
   it('a rewind: late words from the undone history change nothing', () => {
-    const rewound = fc.record({ length: fc.integer({ min: 2, max: 6 }), back: fc.integer({ min: 1, max: 6 }), more: fc.integer({ min: 1, max: 4 }) });
+    const rewound = fc.record({
+      length: fc.integer({ min: 2, max: 6 }),
+      back: fc.integer({ min: 1, max: 6 }),
+      more: fc.integer({ min: 1, max: 4 }),
+    });
     const lives = rewound.chain(({ length, back, more }) => {
-      const commit = (id: number, time: number) => statedOf('SNAPSHOT_COMMITTED', { snapshotId: `${id}`, commitTime: BigInt(time) });
+      const commit = (id: number, time: number) =>
+        statedOf('SNAPSHOT_COMMITTED', { snapshotId: `${id}`, commitTime: BigInt(time) });
       const first = Array.from({ length }, (_, index) => commit(index + 1, index + 1));
       const from = Math.min(back, length);
       const second = Array.from({ length: more }, (_, index) => commit(from + index, 1000 + index));
@@ -124,7 +155,9 @@ describe('whatever order events arrive in', () => {
         told(memory, late);
         expect(memory.state).toBe(before);
         expect(risesAlways(memory)).toBe(true);
-        const live = memory.versions.filter((version) => version.status === 'LIVE').map((version) => Number(version.snapshotId));
+        const live = memory.versions
+          .filter((version) => version.status === 'LIVE')
+          .map((version) => Number(version.snapshotId));
         expect(live).toEqual(live.toSorted((a, b) => a - b));
         expect(new Set(live).size).toBe(live.length);
       }),
@@ -140,7 +173,13 @@ describe('however a history is chopped into polls', () => {
   const lives = fc
     .array(
       fc.oneof(
-        { weight: 4, arbitrary: fc.record({ data: fc.boolean(), watermark: fc.option(fc.bigInt({ min: 0n, max: 9n }), { nil: null }) }) },
+        {
+          weight: 4,
+          arbitrary: fc.record({
+            data: fc.boolean(),
+            watermark: fc.option(fc.bigInt({ min: 0n, max: 9n }), { nil: null }),
+          }),
+        },
         fc.constant('schema' as const),
         fc.constant('tag' as const),
       ),
@@ -152,7 +191,8 @@ describe('however a history is chopped into polls', () => {
       let tags = 0;
       return choices.flatMap((choice): Step[] => {
         if (choice === 'schema') return schema < 2 ? [{ schema: ++schema }] : [];
-        if (choice === 'tag') return id === 0 ? [] : [{ tag: { tag: `t${tags++}`, snapshotId: `${id}`, before: null } }];
+        if (choice === 'tag')
+          return id === 0 ? [] : [{ tag: { tag: `t${tags++}`, snapshotId: `${id}`, before: null } }];
         id += 1;
         const patch = { dataChange: choice.data, watermark: choice.watermark, schemaId: `${schema}`, totalRecords: 0n };
         return [{ commit: commitOf(`${id}`, BigInt(id), patch) }];
@@ -176,7 +216,12 @@ describe('however a history is chopped into polls', () => {
 
   it('versions, ordinals and state are the same', () => {
     const chopped = lives.chain((steps) =>
-      fc.tuple(fc.constant(steps), fc.array(fc.nat({ max: steps.length }), { maxLength: 6 }).map((at) => [0, ...at.toSorted((a, b) => a - b), steps.length])),
+      fc.tuple(
+        fc.constant(steps),
+        fc
+          .array(fc.nat({ max: steps.length }), { maxLength: 6 })
+          .map((at) => [0, ...at.toSorted((a, b) => a - b), steps.length]),
+      ),
     );
     fc.assert(
       fc.property(chopped, ([steps, bounds]) => {
@@ -201,7 +246,9 @@ describe('however a history is chopped into polls', () => {
         const cuts = cutsOf(memory.versions, assetOf());
         expect(cuts.flatMap((cut) => cut.versions)).toEqual(memory.versions);
         cuts.forEach((cut, index) => {
-          expect(cut.versions.filter((version) => version.dataChange)).toEqual(cut.data === null ? [] : [cut.versions[0]]);
+          expect(cut.versions.filter((version) => version.dataChange)).toEqual(
+            cut.data === null ? [] : [cut.versions[0]],
+          );
           if (cut.data === null) expect(index).toBe(0);
         });
       }),
@@ -210,7 +257,11 @@ describe('however a history is chopped into polls', () => {
 });
 
 describe('decisions', () => {
-  type Act = { readonly table: 0 | 1; readonly what: 'DATA' | 'NO_DATA' | 'PASSED' | 'FAILED' | 'BACK' | 'EVALUATE'; readonly pick: number };
+  type Act = {
+    readonly table: 0 | 1;
+    readonly what: 'DATA' | 'NO_DATA' | 'PASSED' | 'FAILED' | 'BACK' | 'EVALUATE';
+    readonly pick: number;
+  };
   const acts = fc.array(
     fc.record({
       table: fc.constantFrom(0 as const, 1 as const),
@@ -231,7 +282,8 @@ describe('decisions', () => {
         return;
       case 'PASSED':
       case 'FAILED':
-        if (chosen) memory.push(statedOf(`QUALITY_CHECK_${act.what}`, { snapshotId: chosen.snapshotId, commitTime: clock }));
+        if (chosen)
+          memory.push(statedOf(`QUALITY_CHECK_${act.what}`, { snapshotId: chosen.snapshotId, commitTime: clock }));
         return;
       case 'BACK':
         if (chosen) memory.poll({ outcome: { kind: 'ROLLBACK', to: chosen.snapshotId, restored: chosen } });
@@ -241,42 +293,48 @@ describe('decisions', () => {
     }
   };
 
-  it.each(['ALL', 'ANY'] as const)('advance %s: a combination fires once, pins are live, newer, and never failed', (advance) => {
-    fc.assert(
-      fc.property(acts, fc.constantFrom('IGNORE', 'TRIGGER'), (steps, onRollback) => {
-        const tables = [ORDERS, PAYMENTS].map((key) => new AssetMemory({ key, onRollback }));
-        for (const table of tables) table.poll({});
-        const conditions = [conditionOf(ORDERS, { qualityStatus: 'PASSED' }), conditionOf(PAYMENTS, { alias: 'b', qualityStatus: 'PASSED' })];
-        const group = new GroupMemory(groupOf(conditions, { advance }), tables);
-        const fired = new Set<string>();
-        steps.forEach((act, index) => {
-          const table = tables[act.table];
-          if (table) play(table, act, BigInt(index + 1));
-          const consumed = group.consumed;
-          const evaluation = group.evaluate();
-          if (!evaluation.ready) return;
-          const key = triggerKeyText({ workflowCode: 1, task: null, group: 'g', pins: evaluation.pins });
-          expect(fired.has(key)).toBe(false);
-          fired.add(key);
-          let moved = 0;
-          for (const [asset, pin] of evaluation.pins) {
-            const memory = tables.find((one) => one.asset.key === asset);
-            const version = memory?.versions.find((one) => one.ordinal === pin.ordinal);
-            if (memory === undefined || version === undefined) throw new Error('pinned what is not there');
-            expect(version.status).toBe('LIVE');
-            const live = memory.versions.filter((one) => one.status === 'LIVE');
-            const cut = cutsOf(live, memory.asset).find((one) => one.versions.includes(version));
-            const verdicts = cut?.versions.flatMap((one) => memory.facts(one).verdicts) ?? [];
-            expect(qualityOf(verdicts, [])).toBe('PASSED');
-            if (pin.ordinal > (consumed.get(asset)?.ordinal ?? 0)) moved += 1;
-            else expect(advance).toBe('ANY');
-          }
-          expect(moved).toBeGreaterThanOrEqual(advance === 'ALL' ? 2 : 1);
-          expect(group.fire()).not.toBeNull();
-          expect(group.fire()).toBeNull();
-        });
-      }),
-      { numRuns: 200 },
-    );
-  });
+  it.each(['ALL', 'ANY'] as const)(
+    'advance %s: a combination fires once, pins are live, newer, and never failed',
+    (advance) => {
+      fc.assert(
+        fc.property(acts, fc.constantFrom('IGNORE', 'TRIGGER'), (steps, onRollback) => {
+          const tables = [ORDERS, PAYMENTS].map((key) => new AssetMemory({ key, onRollback }));
+          for (const table of tables) table.poll({});
+          const conditions = [
+            conditionOf(ORDERS, { qualityStatus: 'PASSED' }),
+            conditionOf(PAYMENTS, { alias: 'b', qualityStatus: 'PASSED' }),
+          ];
+          const group = new GroupMemory(groupOf(conditions, { advance }), tables);
+          const fired = new Set<string>();
+          steps.forEach((act, index) => {
+            const table = tables[act.table];
+            if (table) play(table, act, BigInt(index + 1));
+            const consumed = group.consumed;
+            const evaluation = group.evaluate();
+            if (!evaluation.ready) return;
+            const key = triggerKeyText({ workflowCode: 1, task: null, group: 'g', pins: evaluation.pins });
+            expect(fired.has(key)).toBe(false);
+            fired.add(key);
+            let moved = 0;
+            for (const [asset, pin] of evaluation.pins) {
+              const memory = tables.find((one) => one.asset.key === asset);
+              const version = memory?.versions.find((one) => one.ordinal === pin.ordinal);
+              if (memory === undefined || version === undefined) throw new Error('pinned what is not there');
+              expect(version.status).toBe('LIVE');
+              const live = memory.versions.filter((one) => one.status === 'LIVE');
+              const cut = cutsOf(live, memory.asset).find((one) => one.versions.includes(version));
+              const verdicts = cut?.versions.flatMap((one) => memory.facts(one).verdicts) ?? [];
+              expect(qualityOf(verdicts, [])).toBe('PASSED');
+              if (pin.ordinal > (consumed.get(asset)?.ordinal ?? 0)) moved += 1;
+              else expect(advance).toBe('ANY');
+            }
+            expect(moved).toBeGreaterThanOrEqual(advance === 'ALL' ? 2 : 1);
+            expect(group.fire()).not.toBeNull();
+            expect(group.fire()).toBeNull();
+          });
+        }),
+        { numRuns: 200 },
+      );
+    },
+  );
 });

@@ -23,7 +23,16 @@ describe('triggerKey', () => {
 
   it('has at most 200 characters, else it is the hash of the same text', () => {
     const of = (length: number) => {
-      const table = 'x'.repeat(length - triggerKeyText({ workflowCode: 1, task: null, group: 'g', pins: new Map([[keyOf('paimon://d/x'), pin('5')]]) }).length + 1);
+      const table = 'x'.repeat(
+        length -
+          triggerKeyText({
+            workflowCode: 1,
+            task: null,
+            group: 'g',
+            pins: new Map([[keyOf('paimon://d/x'), pin('5')]]),
+          }).length +
+          1,
+      );
       return { workflowCode: 1, task: null, group: 'g', pins: new Map([[keyOf(`paimon://d/${table}`), pin('5')]]) };
     };
     expect(triggerKey(of(200), hash)).toHaveLength(200);
@@ -34,7 +43,14 @@ describe('triggerKey', () => {
     const id = fc.oneof(fc.constantFrom('5', '5,paimon://db/b=1:5', '%2C', ','), fc.string({ maxLength: 8 }));
     const assets = fc.uniqueArray(fc.constantFrom('a', 'b', 'b,c', 'c=1:5', 'd'), { minLength: 1 });
     const chosen = assets.chain((names) =>
-      fc.tuple(...names.map((name) => fc.tuple(fc.constant(keyOf(`paimon://db/${name}`)), id.map((i) => pin(i))))),
+      fc.tuple(
+        ...names.map((name) =>
+          fc.tuple(
+            fc.constant(keyOf(`paimon://db/${name}`)),
+            id.map((i) => pin(i)),
+          ),
+        ),
+      ),
     );
     const text = (entries: readonly (readonly [ReturnType<typeof keyOf>, Pin])[]) =>
       triggerKeyText({ workflowCode: 1, task: null, group: 'g', pins: new Map(entries) });

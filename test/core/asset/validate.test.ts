@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { groupFromDeclaration } from '../../../src/core/asset/validate.ts';
 
 const orders = { assetKey: 'paimon://ods_db/orders' };
-const group = (patch: object = {}, condition: object = {}) => ({ group: 'g', all: [{ ...orders, ...condition }], ...patch });
+const group = (patch: object = {}, condition: object = {}) => ({
+  group: 'g',
+  all: [{ ...orders, ...condition }],
+  ...patch,
+});
 
 describe('groupFromDeclaration', () => {
   it('fills in the defaults', () => {
@@ -53,10 +57,24 @@ describe('groupFromDeclaration', () => {
         watermark: { gte: '2026-11-30T00:00:00Z' },
         minAddedRecords: 5,
       },
-      { assetKey: 'iceberg://ref/fx_rates', alias: 'fx', snapshotRequired: false, maxAgeSeconds: 86400, cdcLag: 'RECOVERED' },
+      {
+        assetKey: 'iceberg://ref/fx_rates',
+        alias: 'fx',
+        snapshotRequired: false,
+        maxAgeSeconds: 86400,
+        cdcLag: 'RECOVERED',
+      },
     ];
     const startFrom = { 'paimon://ods_db/2-orders': 5 };
-    const taken = groupFromDeclaration({ group: 'g', all, startFrom, quietSeconds: 5, maxWaitSeconds: 7, advance: 'ANY', enabled: 0 });
+    const taken = groupFromDeclaration({
+      group: 'g',
+      all,
+      startFrom,
+      quietSeconds: 5,
+      maxWaitSeconds: 7,
+      advance: 'ANY',
+      enabled: 0,
+    });
     expect(taken).toMatchObject({
       ok: true,
       value: {

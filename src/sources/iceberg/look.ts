@@ -1,0 +1,223 @@
+import type { Cursor, Outcome, Poll, TagChange } from '../../core/asset/poll.ts';
+import { wholeChain } from './chain.ts';
+import { newestWithData, readCommit, readCommits, type History, type ReadCommit } from './commits.ts';
+import { toCursor, WINDOW, type Memory } from './cursor.ts';
+import { decide, isAnotherTable, type SeenHead, type Verdict } from './decide.ts';
+import { findCurrent, type Found } from './find.ts';
+import type { Glance } from './glance.ts';
+import { BrokenFile, type TableMetadata } from './metadata.ts';
+import { nameOf } from './names.ts';
+import { NothingThere, type TableReader } from './reader.ts';
+import { viewSchemas, type SchemaView } from './schemas.ts';
+import { countOf, rowsBefore, snapshotAt } from './snapshot.ts';
+
+/** What one look is asked. `cursor` and `memory` are the same thing, null at the first look. */
+export interface Question {
+  readonly branch: string;
+  readonly cursor: Cursor | null;
+  readonly memory: Memory | null;
+  readonly firstReadLimit: number;
+}
+
+/** Reads the current metadata file and tells what happened. Throws NothingThere, BrokenFile, MovedOn, FilesError. */
+export async function look(reader: TableReader, glance: Glance, question: Question): Promise<Poll> {
+  const { memory } = question;
+  const found = await findCurrent(reader, glance, memory?.files ?? null);
+  const { metadata } = found;
+  const head = headOf(metadata, question.branch, memory);
+  const verdict = verdictOf(metadata, head, question);
+  const anotherTable = memory === null || isAnotherTable(memory.tableId, metadata.tableId);
+  if (found.brokenAbove && !anotherTable && (verdict.kind === 'REWOUND' || verdict.kind === 'RECREATED'))
+    throw new BrokenFile(`A metadata file above ${nameOf(found.path)} is not whole, which alone looks like a rewind`);
+  const history: History = {
+    metadata,
+    named: (path) => reader.named(path, found.path, metadata.location),
+  };
+  const commits = await readCommits(history, verdict.fresh);
+  const restored =
+    verdict.kind === 'REWOUND' && verdict.restored !== null ? await readCommit(history, verdict.restored) : null;
+  const schemas = await viewSchemas(metadata, anotherTable ? null : memory, question.firstReadLimit);
+  const dataHead = await dataHeadOf(history, head, memory, verdict, commits);
+  return report({ question, found, head, verdict, commits, restored, schemas, dataHead });
+}
+
+/** The branch's newest snapshot; null: it has none yet, which only main can be without. */
+function headOf({ branches, tags, snapshots }: TableMetadata, branch: string, memory: Memory | null): string | null {
+  const head = branches.get(branch);
+  if (head === undefined && branch === 'main') return null;
+  if (head === undefined && tags.has(branch)) throw new NothingThere(`${branch} is a tag of the table and no branch.`);
+  if (head === undefined)
+    throw new NothingThere(
+      memory === null
+        ? `The table has no branch ${branch}: check its name.`
+        : `The table has no branch ${branch} any more: it was dropped.`,
+    );
+  if (!snapshots.has(head))
+    throw new BrokenFile(`Branch ${branch} is at snapshot ${head}, which the metadata file does not list`);
+  return head;
+}
+
+const NOTHING_YET = { tableId: null, head: null, known: [], withdrawn: [] };
+
+function verdictOf(metadata: TableMetadata, head: string | null, question: Question): Verdict {
+  const { tableId, snapshots } = metadata;
+  const verdict = decide(question.memory ?? NOTHING_YET, {
+    tableId,
+    head,
+    snapshots,
+    root: (entry) => {
+      const snapshot = snapshotAt(metadata, entry);
+      return { operation: snapshot.operation, rowsBefore: rowsBefore(snapshot) };
+    },
+  });
+  if (question.memory !== null) return verdict;
+  return { ...verdict, fresh: verdict.fresh.slice(-Math.max(question.firstReadLimit, 1)) };
+}
+
+/** Among what is new, else the one known while it is there, else found by going back from the head. */
+async function dataHeadOf(
+  history: History,
+  head: string | null,
+  memory: Memory | null,
+  verdict: Verdict,
+  commits: readonly ReadCommit[],
+): Promise<string | null> {
+  const fresh = commits.findLast(({ commit }) => commit.dataChange);
+  if (fresh !== undefined) return fresh.commit.snapshotId;
+  if (head === null || verdict.kind === 'RECREATED') return null;
+  const known = memory?.dataHead ?? null;
+  const stands = verdict.kind === 'FORWARD' && known !== null && history.metadata.snapshots.has(known);
+  return stands ? known : newestWithData(history, head);
+}
+
+interface Findings {
+  readonly question: Question;
+  readonly found: Found;
+  readonly head: string | null;
+  readonly verdict: Verdict;
+  readonly commits: readonly ReadCommit[];
+  readonly restored: ReadCommit | null;
+  readonly schemas: SchemaView;
+  readonly dataHead: string | null;
+}
+
+function report(findings: Findings): Poll {
+  const { question, found, head, commits, schemas, dataHead } = findings;
+  const { cursor, memory } = question;
+  const { tags, tableId } = found.metadata;
+  const problems = [...found.problems, ...problemsOf(findings)];
+  const moved = toCursor(remember(findings, problems));
+  return {
+    outcome: outcomeOf(findings),
+    commits: commits.map(({ commit }) => commit),
+    cursor: cursor !== null && JSON.stringify(moved) === JSON.stringify(cursor) ? cursor : moved,
+    head,
+    dataHead,
+    tags: Object.fromEntries(tags),
+    tagChanges: tagChanges(memory?.tags ?? new Map(), tags),
+    schema: schemas.current,
+    newSchemas: schemas.fresh,
+    tableId,
+    problems,
+  };
+}
+
+function outcomeOf({ verdict, restored }: Findings): Outcome {
+  switch (verdict.kind) {
+    case 'RECREATED':
+      return { kind: 'RECREATED' };
+    case 'REWOUND':
+      return { kind: 'ROLLBACK', to: verdict.to, restored: restored?.commit ?? null };
+    case 'GAP':
+      return { kind: 'GAP', from: null, to: verdict.missing };
+    case 'FORWARD':
+      return { kind: verdict.fresh.length === 0 ? 'NONE' : 'NEW' };
+  }
+}
+
+function remember(
+  { question, found, head, verdict, schemas, dataHead }: Findings,
+  problems: readonly string[],
+): Memory {
+  const { memory } = question;
+  const { metadata } = found;
+  const known = knownIds(metadata, head, verdict.kind === 'RECREATED' ? null : memory);
+  const off = new Set([...(memory?.withdrawn ?? []), ...(memory?.known ?? [])]);
+  for (const id of known) off.delete(id);
+  const anotherTable = memory !== null && isAnotherTable(memory.tableId, metadata.tableId);
+  const stillOn = verdict.kind === 'FORWARD' || verdict.kind === 'GAP';
+  return {
+    tableId: metadata.tableId ?? memory?.tableId ?? null,
+    head: head === null ? null : seenHead(metadata, head),
+    dataHead,
+    known,
+    withdrawn: anotherTable ? [] : stillOn ? (memory?.withdrawn ?? []).filter((id) => !known.includes(id)) : [...off],
+    tags: metadata.tags,
+    schema: schemas.current,
+    schemaId: schemas.current.schemaId,
+    lastSchema: schemas.lastSchema,
+    schemaPrint: schemas.schemaPrint,
+    files: found.files,
+    problems,
+  };
+}
+
+function seenHead(metadata: TableMetadata, id: string): SeenHead {
+  const entry = metadata.snapshots.get(id);
+  if (entry === undefined) throw new BrokenFile(`Snapshot ${id} is not listed`);
+  return {
+    id,
+    sequence: entry.sequence,
+    time: entry.time,
+    rows: countOf(snapshotAt(metadata, entry), 'total-records'),
+  };
+}
+
+/** The newest ids of the branch's history: as far as they are listed, and before them those remembered, which may have expired. */
+function knownIds({ snapshots }: TableMetadata, head: string | null, memory: Memory | null): readonly string[] {
+  if (head === null) return [];
+  const chain = wholeChain(snapshots, head).entries.slice(-WINDOW);
+  const ids = chain.map((entry) => entry.id);
+  if (memory === null || ids.length === WINDOW) return ids;
+  const link = [chain[0]?.id, chain[0]?.parent].map((id) => (id ? memory.known.indexOf(id) : -1));
+  const [at = -1, below = -1] = link;
+  const before = at !== -1 ? memory.known.slice(0, at) : below !== -1 ? memory.known.slice(0, below + 1) : memory.known;
+  return [...before.filter((id) => !ids.includes(id)), ...ids].slice(-WINDOW);
+}
+
+/** Tags made, moved and deleted, by name. */
+function tagChanges(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): readonly TagChange[] {
+  const names = [...new Set([...before.keys(), ...after.keys()])].sort();
+  return names
+    .map((tag) => ({ tag, snapshotId: after.get(tag) ?? null, before: before.get(tag) ?? null }))
+    .filter((change) => change.snapshotId !== change.before);
+}
+
+const LONG_MAX = 2n ** 63n - 1n;
+const NEWEST_FORMAT = 3;
+
+function problemsOf({ question, found, verdict, commits }: Findings): readonly string[] {
+  const problems: string[] = [];
+  const { formatVersion, snapshots } = found.metadata;
+  if (formatVersion > NEWEST_FORMAT)
+    problems.push(`The table has format version ${formatVersion}; Sluice knows ${NEWEST_FORMAT} and reads it as that.`);
+  const tooLarge = commits.map(({ commit }) => commit.snapshotId).filter((id) => BigInt(id) > LONG_MAX);
+  if (tooLarge.length > 0)
+    problems.push(`Snapshot ${brief(tooLarge)} has an id above 9223372036854775807, which Java engines refuse.`);
+  const guessed = commits.filter((read) => read.guessed).map(({ commit }) => commit.snapshotId);
+  if (guessed.length > 0)
+    problems.push(
+      `Snapshot ${brief(guessed)} does not say what it changed and its manifests cannot be read, so it counts as new data.`,
+    );
+  const [oldest] = verdict.fresh;
+  const parent = oldest?.parent ?? null;
+  if (question.memory === null && oldest !== undefined && parent !== null && !snapshots.has(parent))
+    problems.push(`The history before snapshot ${oldest.id} has expired: what was written until then cannot be told.`);
+  if (verdict.kind === 'REWOUND' && verdict.restored === null)
+    problems.push('What the branch was rewound to has expired since.');
+  return problems;
+}
+
+/** The first few of a list, and how many more. */
+const brief = (items: readonly string[]): string =>
+  items.length <= 5 ? items.join(', ') : `${items.slice(0, 5).join(', ')} and ${items.length - 5} more`;
