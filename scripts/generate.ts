@@ -2,11 +2,13 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ERRORS } from '../src/core/errors.ts';
+import { sqliteSchemaDump } from '../src/store/dump.ts';
 import { PROJECT } from './run.ts';
 
 /** File → its text. A generated file is one row here; the text must depend on the code alone (no time, no machine). */
 const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/reference/errors.md': errorPage,
+  'src/store/snapshots/sqlite.sql': sqliteSchemaDump,
 };
 
 function errorPage(): string {

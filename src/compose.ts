@@ -7,6 +7,7 @@ import { loadFiles, loadSource } from './compose-sources.ts';
 import { checkTask, taskPlugin } from './compose-tasks.ts';
 import { assetName } from './core/asset/key.ts';
 import type { Asset } from './core/asset/state.ts';
+import { SluiceError } from './core/errors.ts';
 import type { Executor } from './executors/executor.ts';
 import { createLocalExecutor } from './executors/local/local-executor.ts';
 import { createDispatcher } from './master/dispatcher.ts';
@@ -114,20 +115,34 @@ const startLocked = async (settings: ServerSettings, hooks: ServerHooks, lock: F
     log: log.child('api'),
     version: settings.version,
   });
-  const url = await api.listen({ host: settings.host, port: settings.port });
+  const stop = async (): Promise<void> => {
+    await api.close();
+    await master.stop();
+    await executor.close();
+    await store.close();
+  };
+  let url: string;
+  try {
+    url = await api.listen({ host: settings.host, port: settings.port });
+  } catch (error) {
+    await stop();
+    throw listenProblem(error, settings);
+  }
   const announcement = announce(settings.dataDir, url);
   return {
     url,
     stop: async () => {
-      await api.close();
-      await master.stop();
-      await executor.close();
-      await store.close();
+      await stop();
       rmSync(announcement, { force: true });
       lock.release();
     },
   };
 };
+
+const listenProblem = (error: unknown, { host, port }: ServerSettings): unknown =>
+  (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
+    ? new SluiceError('CONFLICT', `Port ${port} of ${host} is taken: stop what listens there, or give another --port (0: a free one).`)
+    : error;
 
 interface Parts {
   readonly settings: ServerSettings;

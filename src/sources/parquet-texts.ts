@@ -18,8 +18,7 @@ export function readParquetTexts(
   bytes: Uint8Array,
   wanted: (path: readonly string[]) => boolean,
 ): ReadonlyMap<string, readonly string[]> {
-  const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
-  const metadata = parquetMetadata(file, { geoparquet: false });
+  const metadata = parquetMetadata(footerOf(bytes), { geoparquet: false });
   const tree = parquetSchema(metadata);
   const texts = new Map<string, string[]>();
   for (const { meta_data: column } of metadata.row_groups.flatMap((group) => group.columns)) {
@@ -31,6 +30,14 @@ export function readParquetTexts(
     texts.set(path, known);
   }
   return texts;
+}
+
+/** The end of the file, where its metadata lie, in a buffer of their own: the rest is not copied. */
+function footerOf(bytes: Uint8Array): ArrayBuffer {
+  const length = bytes.length < 12 ? 0 : little(bytes, bytes.length - 8, 4);
+  const footer = bytes.subarray(-(length + 8));
+  if (footer.length !== length + 8) throw new Error('the Parquet file is cut short');
+  return Uint8Array.from(footer).buffer;
 }
 
 const isAllNull = ({ statistics, num_values }: ColumnMetaData): boolean => statistics?.null_count === num_values;

@@ -102,10 +102,14 @@ const POSTPONE_MS = 30_000n;
 const groupStore = (engine: Engine, onProblem: OnProblem): GroupStore => ({
   evaluateDue: async (limit) => {
     const due = await engine.own((tx) => dueGroups(tx, limit));
-    const reports = await eachAlone(due, async (id) => engine.own((tx) => evaluateQueued(tx, id)), async (id, error) => {
-      onProblem(`group ${id} could not be evaluated`, error);
-      await engine.own((tx) => postpone(tx, id, POSTPONE_MS));
-    });
+    const reports = await eachAlone(
+      due,
+      async (id) => engine.own((tx) => evaluateQueued(tx, id)),
+      async (id, error) => {
+        onProblem(`group ${id} could not be evaluated`, error);
+        await engine.own((tx) => postpone(tx, id, POSTPONE_MS));
+      },
+    );
     return reports.filter((report) => report !== null);
   },
   nextDueAt: () => engine.read(nextDueAt),
@@ -135,8 +139,10 @@ const runStore = (engine: Engine, onProblem: OnProblem): RunStore => ({
   start: (request) => engine.write((tx) => startManually(tx, request)),
   launch: async (limit) => {
     const commands = await engine.own((tx) => work.waitingCommands(tx, limit));
-    const runs = await eachAlone(commands, (id) => engine.own((tx) => work.launchCommand(tx, id)), async (id, error) =>
-      onProblem(`command ${id} could not be launched`, error),
+    const runs = await eachAlone(
+      commands,
+      (id) => engine.own((tx) => work.launchCommand(tx, id)),
+      async (id, error) => onProblem(`command ${id} could not be launched`, error),
     );
     return runs.filter((run) => run !== null);
   },
@@ -150,8 +156,10 @@ const runStore = (engine: Engine, onProblem: OnProblem): RunStore => ({
   operate: (id, operation, { repin }) => engine.write((tx) => operate(tx, BigInt(id), operation, repin)),
   advanceAll: async () => {
     const runs = await engine.own(work.activeRuns);
-    await eachAlone(runs, (id) => engine.own((tx) => advanceRun(tx, id)), async (id, error) =>
-      onProblem(`run ${id} could not be planned`, error),
+    await eachAlone(
+      runs,
+      (id) => engine.own((tx) => advanceRun(tx, id)),
+      async (id, error) => onProblem(`run ${id} could not be planned`, error),
     );
   },
   get: (id) => engine.read((view) => runDetails(view, id)),
@@ -183,4 +191,3 @@ const claim = async ({ db, dialect, now }: Tx, owner: string): Promise<bigint> =
   if (generation === null) throw new Error('The row of the ownership was removed while it was claimed.');
   return generation;
 };
-

@@ -59,7 +59,8 @@ export const failureStrategies = coded<WorkflowRun['failureStrategy']>('failure 
 export const releaseStates = coded<'ONLINE' | 'OFFLINE'>('release state', { OFFLINE: 0, ONLINE: 1 });
 
 export const pinsJson = (pins: Pins): string => text(Object.fromEntries(pins));
-export const pinsOf = (json: string): Pins => new Map(Object.entries(parse<Record<AssetKey, Pin>>(json)) as [AssetKey, Pin][]);
+export const pinsOf = (json: string): Pins =>
+  new Map(Object.entries(parse<Record<AssetKey, Pin>>(json)) as [AssetKey, Pin][]);
 
 const longText = (value: bigint | null): string | null => (value === null ? null : value.toString());
 const longOf = (value: string | null): bigint | null => (value === null ? null : BigInt(value));

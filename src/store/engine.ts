@@ -64,9 +64,9 @@ export class Engine {
   async write<T>(body: (tx: Tx) => Promise<T>): Promise<T> {
     const { writer, nonce } = this.#options;
     const hints = new Set<Hint>();
-    const result = await writer.transaction().execute(async (db) =>
-      body({ ...(await this.#view(db)), nonce, hint: (hint) => hints.add(hint) }),
-    );
+    const result = await writer
+      .transaction()
+      .execute(async (db) => body({ ...(await this.#view(db)), nonce, hint: (hint) => hints.add(hint) }));
     for (const hint of hints) for (const listener of this.#listeners) listener(hint);
     return result;
   }
@@ -75,11 +75,17 @@ export class Engine {
   async own<T>(body: (tx: Tx) => Promise<T>): Promise<T> {
     const mine = this.#generation;
     if (mine === null)
-      throw new SluiceError('OWNERSHIP_LOST', 'This store owns nothing yet: claim the ownership before working as a master.');
+      throw new SluiceError(
+        'OWNERSHIP_LOST',
+        'This store owns nothing yet: claim the ownership before working as a master.',
+      );
     return this.write(async (tx) => {
       const current = await tx.dialect.generation(tx.db, SHARD);
       if (current !== mine)
-        throw new SluiceError('OWNERSHIP_LOST', `Another server took over (generation ${current}, ours is ${mine}); stop this one.`);
+        throw new SluiceError(
+          'OWNERSHIP_LOST',
+          `Another server took over (generation ${current}, ours is ${mine}); stop this one.`,
+        );
       return body(tx);
     });
   }

@@ -19,7 +19,8 @@ export const lockFolder = (folder: string): FolderLock => {
     db.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch (cause) {
     db.close();
-    if (!isBusy(cause)) throw new SluiceError('INTERNAL', `The data folder ${folder} cannot be locked: ${String(cause)}`, { cause });
+    if (!isBusy(cause))
+      throw new SluiceError('INTERNAL', `The data folder ${folder} cannot be locked: ${String(cause)}`, { cause });
     throw new SluiceError(
       'DATA_IN_USE',
       `A Sluice server (pid ${pidOf(pidFile)}) is already running on ${folder}; stop it, or give this one another --data folder.`,

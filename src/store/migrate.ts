@@ -44,7 +44,9 @@ export const migrate = (db: Db, dialect: Dialect, now: EpochMs): Promise<readonl
     const missing = MIGRATIONS.filter((migration) => migration.version > current);
     for (const migration of missing) {
       await run(tx, statementsOf(migration, dialect));
-      await sql`insert into t_ds_version (version, name, apply_time) values (${migration.version}, ${migration.name}, ${now})`.execute(tx);
+      await sql`insert into t_ds_version (version, name, apply_time) values (${migration.version}, ${migration.name}, ${now})`.execute(
+        tx,
+      );
     }
     return missing.map((migration) => `${migration.version} ${migration.name}`);
   });

@@ -42,7 +42,10 @@ const fileOf = (url: string): string => {
   if (url.startsWith('sqlite:')) return url.slice('sqlite:'.length);
   const scheme = /^([a-z]+):\/\//.exec(url)?.[1];
   if (scheme === undefined) return url;
-  throw new SluiceError('BAD_CONFIG', `This version stores in SQLite only: give sqlite:FILE as database.url, not ${scheme}://…`);
+  throw new SluiceError(
+    'BAD_CONFIG',
+    `This version stores in SQLite only: give sqlite:FILE as database.url, not ${scheme}://…`,
+  );
 };
 
 export type { StatementHook };

@@ -22,12 +22,18 @@ export const sliceOf = (page: PageRequest): Slice => {
 
 const decode = (cursor: string): bigint => {
   const plain = Buffer.from(cursor, 'base64url').toString();
-  if (!/^\d{1,19}$/.test(plain)) throw new SluiceError('BAD_REQUEST', 'Give a cursor exactly as a page before returned it, or none.');
+  if (!/^\d{1,19}$/.test(plain))
+    throw new SluiceError('BAD_REQUEST', 'Give a cursor exactly as a page before returned it, or none.');
   return BigInt(plain);
 };
 
 /** The page of a query that read `limit + 1` rows. `idOf` is what the rows are ordered by. */
-export const pageOf = <R, T>(rows: readonly R[], slice: Slice, idOf: (row: R) => bigint, item: (row: R) => T): Page<T> => {
+export const pageOf = <R, T>(
+  rows: readonly R[],
+  slice: Slice,
+  idOf: (row: R) => bigint,
+  item: (row: R) => T,
+): Page<T> => {
   const shown = rows.slice(0, slice.limit);
   const last = shown.at(-1);
   const more = rows.length > slice.limit && last !== undefined;

@@ -47,7 +47,10 @@ export interface DefinitionStore {
    * new group member (semantics.md, 3) and keeps what groups of the same name (or renamedFrom) consumed. dryRun writes nothing.
    * Throws SluiceError BAD_FILE, WORKFLOW_CYCLE, GROUP_NEVER_WAITS, UNKNOWN_ASSET (strict only; otherwise a warning).
    */
-  apply(declaration: ProjectDeclaration, options: { readonly dryRun: boolean; readonly strict: boolean }): Promise<ApplyPlan>;
+  apply(
+    declaration: ProjectDeclaration,
+    options: { readonly dryRun: boolean; readonly strict: boolean },
+  ): Promise<ApplyPlan>;
   projects(): Promise<readonly { readonly code: number; readonly name: string }[]>;
   /** By name or code; project null: the only one that has it. Throws NOT_FOUND. */
   workflow(project: string | null, nameOrCode: string): Promise<WorkflowDefinition>;
@@ -107,7 +110,9 @@ export interface AssetStore {
   recordIdle(polls: readonly { readonly key: AssetKey; readonly at: EpochMs }[]): Promise<void>;
   /** Statements in order, each on its own feet: a bad one loses no other. */
   recordStated(events: readonly StatedEvent[]): Promise<readonly StatedReceipt[]>;
-  list(project: string | null): Promise<readonly { readonly asset: Asset; readonly state: AssetState; readonly lastScanAt: EpochMs | null }[]>;
+  list(
+    project: string | null,
+  ): Promise<readonly { readonly asset: Asset; readonly state: AssetState; readonly lastScanAt: EpochMs | null }[]>;
   /** Throws UNKNOWN_ASSET. */
   get(key: AssetKey): Promise<AssetDetails>;
   versions(key: AssetKey, page: PageRequest): Promise<Page<VersionRow>>;
@@ -135,7 +140,13 @@ export interface GroupExplanation {
   readonly leaves: readonly Leaf[];
   readonly conditions: readonly Condition[];
   readonly consumed: ReadonlyMap<AssetKey, VersionRef | null>;
-  readonly lastFire: { readonly runId: number; readonly at: EpochMs; readonly triggerKey: string; readonly pins: Pins; readonly leaves: readonly Leaf[] } | null;
+  readonly lastFire: {
+    readonly runId: number;
+    readonly at: EpochMs;
+    readonly triggerKey: string;
+    readonly pins: Pins;
+    readonly leaves: readonly Leaf[];
+  } | null;
 }
 
 export interface GroupStore {
@@ -148,7 +159,10 @@ export interface GroupStore {
   nextDueAt(): Promise<EpochMs | null>;
   /** The tree of each group as it is now, without side effects. */
   explain(workflowCode: number): Promise<readonly GroupExplanation[]>;
-  triggerHistory(filter: { readonly project?: string; readonly workflowCode?: number }, page: PageRequest): Promise<Page<TriggerRecord>>;
+  triggerHistory(
+    filter: { readonly project?: string; readonly workflowCode?: number },
+    page: PageRequest,
+  ): Promise<Page<TriggerRecord>>;
 }
 
 export interface TriggerRecord {

@@ -27,13 +27,11 @@ export interface Migration {
   readonly tables: Readonly<Record<string, Table>>;
 }
 
-type Value<K> = K extends `${infer Base}?`
-  ? Value<Base> | null
-  : K extends 'int' | 'flag' | 'id'
-    ? bigint
-    : string;
+type Value<K> = K extends `${infer Base}?` ? Value<Base> | null : K extends 'int' | 'flag' | 'id' ? bigint : string;
 /** Integers are read as bigint; a safe number may be written. */
-type Written<K> = K extends `${infer Base}?` ? Written<Base> | null | undefined : Value<K> | (Value<K> extends bigint ? number : never);
+type Written<K> = K extends `${infer Base}?`
+  ? Written<Base> | null | undefined
+  : Value<K> | (Value<K> extends bigint ? number : never);
 
 type Column<K> = K extends 'id' ? Generated<bigint> : ColumnType<Value<K>, Written<K>, Written<K>>;
 

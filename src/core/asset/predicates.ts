@@ -147,54 +147,66 @@ const schemaChanged = ({ condition, member }: PredicateContext): Predicate | nul
   };
 };
 
-/**
- * The highest watermark that holds for the candidate: of any version of its epoch up to the end of its cut (a commit without one never
- * clears it), and for the newest cut what the state knows.
- */
-const watermarkOf = ({ member }: PredicateContext, { cut }: Candidate): EpochMs | null => {
-  const last = cut.versions.at(-1);
-  if (last === undefined) return null;
-  const marks = member.versions
-    .filter((version) => version.epoch === last.epoch && version.ordinal <= last.ordinal)
-    .map((version) => version.watermark);
-  const isNewest = member.state?.latest?.ordinal === last.ordinal && member.state.epoch === last.epoch;
-  return [...marks, isNewest ? (member.state?.watermark ?? null) : null].reduce(
-    (high, mark) => (mark !== null && (high === null || mark > high) ? mark : high),
-    null,
-  );
+const higher = (a: EpochMs | null, b: EpochMs | null): EpochMs | null => (a === null || (b !== null && b > a) ? b : a);
+
+/** By ordinal, the highest watermark of the version's epoch so far: a commit without one never clears it. */
+const highMarks = (versions: readonly VersionFacts[]): ReadonlyMap<number, EpochMs | null> => {
+  const high = new Map<number, EpochMs | null>();
+  const ofEpoch = new Map<number, EpochMs | null>();
+  for (const { epoch, ordinal, watermark: mark } of versions) {
+    ofEpoch.set(epoch, higher(ofEpoch.get(epoch) ?? null, mark));
+    high.set(ordinal, ofEpoch.get(epoch) ?? null);
+  }
+  return high;
+};
+
+/** The highest watermark that holds at the end of a cut; for the newest cut also what the state knows. */
+const watermarkAt = ({ member }: PredicateContext): ((candidate: Candidate) => EpochMs | null) => {
+  const high = highMarks(member.versions);
+  const newest = member.state?.latest?.ordinal;
+  return ({ cut }) => {
+    const last = cut.versions.at(-1)?.ordinal ?? 0;
+    return higher(high.get(last) ?? null, last === newest ? (member.state?.watermark ?? null) : null);
+  };
 };
 
 const watermark = (context: PredicateContext): Predicate | null => {
   const gte = context.condition.watermarkGte;
   if (gte === null) return null;
+  const highest = watermarkAt(context);
   return {
     code: 'BLOCKED_BY_WATERMARK',
     need: `a watermark of ${isoTime(gte)} or later`,
     fails: (candidate) => {
-      const high = watermarkOf(context, candidate);
+      const high = highest(candidate);
       return unless(high !== null && high >= gte, high === null ? 'no watermark' : `watermark ${isoTime(high)}`);
     },
   };
 };
 
-/** Rows added since the consumed version up to the candidate; null: a commit did not count, or older ones were not loaded. */
-const rowsAdded = ({ member }: PredicateContext, { cut }: Candidate): bigint | null => {
-  const last = cut.versions.at(-1)?.ordinal ?? 0;
-  const since = member.versions.filter(
-    (version) =>
-      version.ordinal > (member.consumed?.ordinal ?? 0) &&
-      version.ordinal <= last &&
-      carriesData(version, member.asset),
-  );
-  const unknown =
-    member.truncated || since.some((version) => version.addedRecords === null || version.origin !== 'COMMIT');
-  return unknown ? null : since.reduce((sum, version) => sum + (version.addedRecords ?? 0n), 0n);
+/**
+ * Rows added since the consumed version up to the end of a cut; null: a commit did not count, or older ones were not loaded.
+ * Compactions are left out: their counts say how many records were merged, not how many rows came.
+ */
+const rowsUpTo = ({ member }: PredicateContext): ((candidate: Candidate) => bigint | null) => {
+  const added = new Map<number, bigint | null>();
+  let sum: bigint | null = member.truncated ? null : 0n;
+  for (const version of member.versions) {
+    const counts = version.ordinal > (member.consumed?.ordinal ?? 0) && carriesData(version, member.asset);
+    if (counts)
+      sum =
+        sum === null || version.addedRecords === null || version.origin !== 'COMMIT'
+          ? null
+          : sum + version.addedRecords;
+    added.set(version.ordinal, sum);
+  }
+  return ({ cut }) => added.get(cut.versions.at(-1)?.ordinal ?? 0) ?? null;
 };
 
 const minRows = (context: PredicateContext): Predicate | null => {
   const minimum = context.condition.minAddedRecords;
   if (minimum === null) return null;
-  const rows = (candidate: Candidate) => rowsAdded(context, candidate);
+  const rows = rowsUpTo(context);
   return {
     code: 'BLOCKED_BY_ROWS',
     need: `${minimum} rows added`,

@@ -20,7 +20,7 @@ const typeOf = (known: TagRecord | undefined, snapshotId: string | null): TagEve
 const sentenceOf = (type: TagEventType, tag: string, snapshotId: string | null, before: string | null): string => {
   switch (type) {
     case 'TAG_DELETED':
-      return `Tag ${tag} was deleted; it named version ${before}.`;
+      return `Tag ${tag} was deleted; ${before === null ? 'it was not known yet' : `it named version ${before}`}.`;
     case 'TAG_MOVED':
       return `Tag ${tag} was moved from version ${before} to ${snapshotId}.`;
     case 'TAG_CREATED':
@@ -45,11 +45,7 @@ export const takeTag = (draft: Draft, statement: TagStatement): 'DONE' | 'DUPLIC
   const { tag, snapshotId, at } = statement;
   const known = draft.tags.get(tag);
   const now = known === undefined || known.deleted ? null : known.snapshotId;
-  if (snapshotId === now) {
-    // Told again later: remember the later time, or an older statement could move the tag back.
-    if (known !== undefined && at > known.at) putTag(draft, { ...known, at });
-    return 'DUPLICATE';
-  }
+  if (known !== undefined && snapshotId === now) return at > known.at ? confirm(draft, statement, known) : 'DUPLICATE';
   if (known !== undefined && (at < known.at || (at === known.at && losesTie(draft, snapshotId, now)))) return 'STALE';
   const version = snapshotId === null ? undefined : taggedVersion(draft, snapshotId);
   const occurrence = (known?.occurrence ?? 0) + 1;
@@ -67,6 +63,22 @@ export const takeTag = (draft: Draft, statement: TagStatement): 'DONE' | 'DUPLIC
       sentence: sentenceOf(type, tag, snapshotId, now),
     },
   );
+  return 'DONE';
+};
+
+/**
+ * Told again of a later instant: that is remembered, or a move that was made in between and arrives late would win. Without an instant of
+ * its own a repetition is only that.
+ */
+const confirm = (draft: Draft, { tag, at, fields }: TagStatement, known: TagRecord): 'DONE' | 'DUPLICATE' => {
+  if (fields === undefined || fields.commitTime === undefined || fields.commitTime === null) return 'DUPLICATE';
+  const occurrence = known.occurrence + 1;
+  putTag(draft, { ...known, at, occurrence });
+  const named = known.deleted ? null : known.snapshotId;
+  deriveEvent(draft, known.deleted ? 'TAG_DELETED' : 'TAG_MOVED', fields, {
+    dedupKey: dedupKeys.tag(draft.asset.key, tag, named, named, occurrence),
+    sentence: known.deleted ? `Tag ${tag} is still deleted.` : `Tag ${tag} still names version ${known.snapshotId}.`,
+  });
   return 'DONE';
 };
 

@@ -64,7 +64,14 @@ async function stateBackwards(
     features ??= commit.features;
     if (metaData !== null && features !== null) break;
   }
-  return metaData && advance(null, { ...metaData, features });
+  return metaData === null ? identityOnly(reader, present) : advance(null, { ...metaData, features });
+}
+
+/** Far from the first commit its metadata tell which table it is, but not the schema, which may have changed since. */
+async function identityOnly(reader: LogReader, present: ReadonlySet<bigint>): Promise<TableState | null> {
+  const first = present.has(0n) ? await usable(reader, 0n) : null;
+  const state = first && advance(null, first);
+  return state && { ...state, schema: null };
 }
 
 const usable = (reader: LogReader, id: bigint): Promise<CommitFile | null> =>

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { asLong, isJsonObject, parseJson, type Json, type JsonObject } from '../../core/json.ts';
 import { FileChanges } from './file-changes.ts';
-import { eachLine } from './lines.ts';
+import { eachLine, parts, TURN } from './lines.ts';
 
 /** The `metaData` action: what the table is. */
 export interface MetaData {
@@ -35,8 +36,14 @@ export interface CommitFile {
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
 /** 72 bits of SHA-256: enough to tell the few bodies that one version ever has apart, short enough to remember many. */
-export const fingerprintOf = (bytes: Uint8Array): string =>
-  createHash('sha256').update(bytes).digest('base64url').slice(0, 12);
+export async function fingerprintOf(bytes: Uint8Array): Promise<string> {
+  const hash = createHash('sha256');
+  for (const part of parts(bytes)) {
+    hash.update(part);
+    if (part.length === TURN) await setImmediate();
+  }
+  return hash.digest('base64url').slice(0, 12);
+}
 
 /**
  * Parses the body of `<version>.json`: one action a line. A line that is not whole JSON means that the file is being written: where stores
@@ -54,7 +61,7 @@ export async function parseCommit(bytes: Uint8Array, version: bigint): Promise<P
   if (broken !== null) return { ok: false, reason: broken };
   if (lines === 0) return { ok: false, reason: 'it is empty' };
   const { info, metaData, features, files } = actions;
-  const value = { version, fingerprint: fingerprintOf(bytes), size: bytes.length, metaData, features, files };
+  const value = { version, fingerprint: await fingerprintOf(bytes), size: bytes.length, metaData, features, files };
   return { ok: true, value: { ...value, ...factsOf(info) } };
 }
 

@@ -1,7 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Bytes that are parsed before others get their turn: some 5 ms. */
-const TURN = 512 * 1024;
+/** Bytes that are worked on before others get their turn: some 5 ms. */
+export const TURN = 512 * 1024;
+
+/** The bytes in pieces of a turn each. */
+export function* parts(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += TURN) yield bytes.subarray(at, at + TURN);
+}
+
 const LINE_FEED = 10;
 
 /**

@@ -111,7 +111,7 @@ export class LogReader {
       if (now.size === seen.size && now.modifiedAt === seen.modifiedAt) return true;
     }
     const bytes = await this.bytes(path);
-    return bytes !== null && fingerprintOf(bytes) === seen.fingerprint;
+    return bytes !== null && (await fingerprintOf(bytes)) === seen.fingerprint;
   }
 
   /** When the folder of the log changed last, where folders have such a time; null on an object store. */

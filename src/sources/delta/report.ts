@@ -193,7 +193,7 @@ function problemsOf(findings: Findings, outcome: Outcome): readonly string[] {
 function problemsOfState(state: TableState | null): readonly string[] {
   if (state === null)
     return ['Neither the commits nor a checkpoint tell the metadata of the table, so its id and schema are unknown.'];
-  return state.schema === null ? ['The metadata of the table hold no schema that can be read.'] : [];
+  return state.schema === null ? ['No schema of the table can be read from its metadata.'] : [];
 }
 
 /** The first few of a list, and how many more. */

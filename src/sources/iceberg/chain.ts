@@ -15,16 +15,18 @@ export interface Chain {
 /** Goes back until `ends` holds or there is no parent left. A circle of parents (only a damaged file has one) is a missing parent. */
 export function chainFrom(snapshots: Listed, head: string, ends: (entry: SnapshotEntry) => boolean): Chain {
   const down: SnapshotEntry[] = [];
-  const seen = new Set<string>();
   for (let id: string | null = head; id !== null; ) {
     const entry: SnapshotEntry | undefined = snapshots.get(id);
-    if (entry === undefined || seen.has(id)) return { entries: down.reverse(), met: null, missing: id };
+    if (entry === undefined || down.length > snapshots.size) return { entries: down.reverse(), met: null, missing: id };
     if (ends(entry)) return { entries: down.reverse(), met: entry, missing: null };
-    seen.add(id);
     down.push(entry);
     id = entry.parent;
   }
   return { entries: down.reverse(), met: null, missing: null };
 }
 
-export const wholeChain = (snapshots: Listed, head: string): Chain => chainFrom(snapshots, head, () => false);
+/** The newest `limit` entries from `head` back, oldest first. */
+export function newestOf(snapshots: Listed, head: string, limit: number): readonly SnapshotEntry[] {
+  let left = limit;
+  return chainFrom(snapshots, head, () => left-- <= 0).entries;
+}

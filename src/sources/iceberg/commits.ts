@@ -1,5 +1,4 @@
 import type { Commit } from '../../core/asset/version.ts';
-import { chainFrom } from './chain.ts';
 import { judge } from './judge.ts';
 import { readChange } from './manifest.ts';
 import type { SnapshotEntry, TableMetadata } from './metadata.ts';
@@ -68,12 +67,12 @@ function commitOf(snapshot: Snapshot, dataChange: boolean): Commit {
 
 /** The newest commit with new data from `head` back; null if none that is listed has any. */
 export async function newestWithData(history: History, head: string): Promise<string | null> {
-  const { entries } = chainFrom(history.metadata.snapshots, head, () => false);
-  for (let at = entries.length; at > 0; at -= GROUP) {
-    // Nearly always the first or the second: groups grow only where a table is compacted again and again.
-    const group = entries.slice(Math.max(at - GROUP, 0), at);
-    for (const entry of group.toReversed()) if ((await readCommit(history, entry)).commit.dataChange) return entry.id;
-    await nextTurn();
+  const { snapshots } = history.metadata;
+  let entry = snapshots.get(head);
+  for (let steps = 1; entry !== undefined && steps <= snapshots.size; steps++) {
+    if ((await readCommit(history, entry)).commit.dataChange) return entry.id;
+    entry = entry.parent === null ? undefined : snapshots.get(entry.parent);
+    if (steps % GROUP === 0) await nextTurn();
   }
   return null;
 }

@@ -1,4 +1,4 @@
-import { chainFrom, wholeChain, type Chain } from './chain.ts';
+import { chainFrom, newestOf, type Chain } from './chain.ts';
 import type { SnapshotEntry } from './metadata.ts';
 
 /** The branch's newest snapshot at the last poll. */
@@ -34,6 +34,8 @@ export interface Seen {
   readonly head: string | null;
   readonly snapshots: ReadonlyMap<string, SnapshotEntry>;
   readonly root: (entry: SnapshotEntry) => Root;
+  /** Of a table never seen before, at most so many of the newest snapshots are fresh. */
+  readonly limit: number;
 }
 
 /** `fresh` are the snapshots that the cursor has not seen on this branch, oldest first. */
@@ -56,7 +58,7 @@ export type Verdict =
  */
 export function decide(memory: Remembered, seen: Seen): Verdict {
   const { head } = seen;
-  const all = (): readonly SnapshotEntry[] => (head === null ? [] : wholeChain(seen.snapshots, head).entries);
+  const all = (): readonly SnapshotEntry[] => (head === null ? [] : newestOf(seen.snapshots, head, seen.limit));
   if (isAnotherTable(memory.tableId, seen.tableId)) return { kind: 'RECREATED', fresh: all() };
   if (memory.head === null) return { kind: 'FORWARD', fresh: all() };
   // CREATE OR REPLACE keeps the table's id and leaves main without a snapshot.
@@ -69,15 +71,25 @@ export const isAnotherTable = (before: string | null, now: string | null): boole
   before !== null && now !== null && before.toLowerCase() !== now.toLowerCase();
 
 function follow(memory: Remembered, before: SeenHead, seen: Seen, head: string): Verdict {
-  const direct = chainFrom(seen.snapshots, head, (entry) => entry.id === before.id);
-  if (direct.met !== null || direct.missing === before.id) return { kind: 'FORWARD', fresh: direct.entries };
-  const ancestors = new Set(memory.known);
-  for (const { id } of wholeChain(seen.snapshots, before.id).entries) ancestors.add(id);
-  const chain = chainFrom(seen.snapshots, head, (entry) => ancestors.has(entry.id));
+  const { known, chain } = meet(memory, before, seen, head);
+  if (chain.met?.id === before.id || chain.missing === before.id) return { kind: 'FORWARD', fresh: chain.entries };
   if (chain.met !== null) return rewound(memory, chain.met.id, chain.met, chain.entries);
-  if (chain.missing !== null && ancestors.has(chain.missing))
-    return rewound(memory, chain.missing, null, chain.entries);
+  if (chain.missing !== null && known.has(chain.missing)) return rewound(memory, chain.missing, null, chain.entries);
   return unlinked(memory, before, seen, chain);
+}
+
+/** Goes back from the head to what was on the branch before: first by the ids remembered, then by all that the cursor's snapshot comes from. */
+function meet(
+  memory: Remembered,
+  before: SeenHead,
+  { snapshots }: Seen,
+  head: string,
+): { readonly known: ReadonlySet<string>; readonly chain: Chain } {
+  const known = new Set([...memory.known, before.id]);
+  const chain = chainFrom(snapshots, head, (entry) => known.has(entry.id));
+  if (chain.met !== null || !snapshots.has(before.id)) return { known, chain };
+  for (const { id } of newestOf(snapshots, before.id, Number.POSITIVE_INFINITY)) known.add(id);
+  return { known, chain: chainFrom(snapshots, head, (entry) => known.has(entry.id)) };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Cursor, Outcome, Poll, TagChange } from '../../core/asset/poll.ts';
-import { wholeChain } from './chain.ts';
+import { newestOf } from './chain.ts';
 import { newestWithData, readCommit, readCommits, type History, type ReadCommit } from './commits.ts';
 import { toCursor, WINDOW, type Memory } from './cursor.ts';
 import { decide, isAnotherTable, type SeenHead, type Verdict } from './decide.ts';
@@ -59,19 +59,18 @@ function headOf({ branches, tags, snapshots }: TableMetadata, branch: string, me
 
 const NOTHING_YET = { tableId: null, head: null, known: [], withdrawn: [] };
 
-function verdictOf(metadata: TableMetadata, head: string | null, question: Question): Verdict {
+function verdictOf(metadata: TableMetadata, head: string | null, { memory, firstReadLimit }: Question): Verdict {
   const { tableId, snapshots } = metadata;
-  const verdict = decide(question.memory ?? NOTHING_YET, {
+  return decide(memory ?? NOTHING_YET, {
     tableId,
     head,
     snapshots,
+    limit: memory === null ? Math.max(firstReadLimit, 1) : Number.POSITIVE_INFINITY,
     root: (entry) => {
       const snapshot = snapshotAt(metadata, entry);
       return { operation: snapshot.operation, rowsBefore: rowsBefore(snapshot) };
     },
   });
-  if (question.memory !== null) return verdict;
-  return { ...verdict, fresh: verdict.fresh.slice(-Math.max(question.firstReadLimit, 1)) };
 }
 
 /** Among what is new, else the one known while it is there, else found by going back from the head. */
@@ -176,7 +175,7 @@ function seenHead(metadata: TableMetadata, id: string): SeenHead {
 /** The newest ids of the branch's history: as far as they are listed, and before them those remembered, which may have expired. */
 function knownIds({ snapshots }: TableMetadata, head: string | null, memory: Memory | null): readonly string[] {
   if (head === null) return [];
-  const chain = wholeChain(snapshots, head).entries.slice(-WINDOW);
+  const chain = newestOf(snapshots, head, WINDOW);
   const ids = chain.map((entry) => entry.id);
   if (memory === null || ids.length === WINDOW) return ids;
   const link = [chain[0]?.id, chain[0]?.parent].map((id) => (id ? memory.known.indexOf(id) : -1));

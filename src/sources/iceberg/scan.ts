@@ -87,6 +87,11 @@ export class Scanner {
     return { start, end: this.at };
   }
 
+  /** What is written there, if it is plain ASCII (a number). */
+  text({ start, end }: Span): string {
+    return this.#bytes.toString('latin1', start, end);
+  }
+
   /** Nothing but white space may follow. */
   finish(): void {
     this.#blanks();

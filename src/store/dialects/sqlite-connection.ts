@@ -76,7 +76,8 @@ export class SqliteConnection implements DatabaseConnection {
 /** A whole number is bound as an integer: bound as a JS number it would be a REAL, and a REAL beyond 2^53 is rounded. */
 const toSqlite = (value: unknown): SQLInputValue => {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value);
-  if (typeof value === 'number') throw new TypeError(`The number ${value} cannot be stored exactly; use bigint or text.`);
+  if (typeof value === 'number')
+    throw new TypeError(`The number ${value} cannot be stored exactly; use bigint or text.`);
   if (typeof value === 'bigint' || typeof value === 'string' || value === null) return value;
   throw new TypeError(`A value of type ${typeof value} cannot be stored.`);
 };

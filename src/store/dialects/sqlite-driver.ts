@@ -1,5 +1,23 @@
-import { type DatabaseConnection, type Driver, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, type Dialect as KyselyDialect } from 'kysely';
+import {
+  type DatabaseConnection,
+  type Driver,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type Dialect as KyselyDialect,
+} from 'kysely';
 import type { SqliteConnection } from './sqlite-connection.ts';
+
+const BUSY_LIMIT_MS = 10_000;
+const RETRY_MS = 2;
+const SQLITE_BUSY = 5;
+
+/** The low byte of `errcode` is SQLite's primary result code. */
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error &&
+  'errcode' in error &&
+  typeof error.errcode === 'number' &&
+  (error.errcode & 0xff) === SQLITE_BUSY;
 
 /**
  * One connection, one user at a time: whoever comes while a transaction is open waits in line. Transactions begin IMMEDIATE: one that
@@ -30,8 +48,19 @@ class SqliteDriver implements Driver {
     else next(); // stays taken: nobody can slip in before the one who waited longest
   }
 
+  /**
+   * Waits for a writer in another process, or in another store of this one: never inside SQLite's own busy handler, which would block
+   * the thread, and with it the other store's transaction that it waits for.
+   */
   async beginTransaction(): Promise<void> {
-    this.#connection.execute(this.#begin);
+    for (let waited = 0; ; waited += RETRY_MS) {
+      try {
+        return this.#connection.execute(this.#begin);
+      } catch (error) {
+        if (!isBusy(error) || waited >= BUSY_LIMIT_MS) throw error;
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
   }
 
   async commitTransaction(): Promise<void> {

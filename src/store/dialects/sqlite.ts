@@ -9,6 +9,7 @@ import { sqliteKysely } from './sqlite-driver.ts';
 
 /** A statement holds 32,766 parameters (facts/deps.md 2.2). */
 const PARAMETERS = 32_000;
+/** For opening and for reading; the writer waits for its turn without blocking the thread (sqlite-driver.ts). */
 const BUSY_TIMEOUT_MS = 5_000;
 
 const TYPES: Readonly<Record<string, string>> = { int: 'INTEGER', flag: 'INTEGER' };
@@ -25,7 +26,9 @@ export const sqliteDialect = (clock: () => EpochMs): Dialect => ({
     const chunk = Math.floor(PARAMETERS / width);
     let inserted = 0;
     for (let at = 0; at < rows.length; at += chunk) {
-      const query = loose(db).insertInto(table).values(rows.slice(at, at + chunk) as Record<string, unknown>[]);
+      const query = loose(db)
+        .insertInto(table)
+        .values(rows.slice(at, at + chunk) as Record<string, unknown>[]);
       const result = await query.onConflict((conflict) => conflict.doNothing()).executeTakeFirst();
       inserted += Number(result.numInsertedOrUpdatedRows ?? 0n);
     }
@@ -39,7 +42,10 @@ export const sqliteDialect = (clock: () => EpochMs): Dialect => ({
       .execute();
   },
   insertForId: async (db, table, row) => {
-    const result = await loose(db).insertInto(table).values(row as Record<string, unknown>).executeTakeFirstOrThrow();
+    const result = await loose(db)
+      .insertInto(table)
+      .values(row as Record<string, unknown>)
+      .executeTakeFirstOrThrow();
     if (result.insertId === undefined) throw new Error(`SQLite gave no id for a row of ${table}.`);
     return result.insertId;
   },
@@ -90,10 +96,15 @@ export interface SqliteConnections {
 export const openSqlite = (file: string, hook: StatementHook | null): SqliteConnections => {
   const pragmas = `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA foreign_keys = ON;`;
   const database = new DatabaseSync(file);
-  database.exec(`${pragmas} PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;`);
-  const writer = new Kysely<Database>({ dialect: sqliteKysely(new SqliteConnection(database, hook), 'BEGIN IMMEDIATE') });
+  database.exec(`${pragmas} PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 0;`);
+  const writer = new Kysely<Database>({
+    dialect: sqliteKysely(new SqliteConnection(database, hook), 'BEGIN IMMEDIATE'),
+  });
   if (file === ':memory:') return { writer, reader: writer };
   const reading = new DatabaseSync(file, { readOnly: true });
   reading.exec(pragmas);
-  return { writer, reader: new Kysely<Database>({ dialect: sqliteKysely(new SqliteConnection(reading, null), 'BEGIN') }) };
+  return {
+    writer,
+    reader: new Kysely<Database>({ dialect: sqliteKysely(new SqliteConnection(reading, null), 'BEGIN') }),
+  };
 };

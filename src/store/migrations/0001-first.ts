@@ -190,7 +190,13 @@ export const FIRST = {
         receive_time: 'int',
       },
       unique: [['dedup_hash']],
-      index: [['asset_id', 'id'], ['event_type', 'id'], ['asset_id', 'event_type', 'ordinal'], ['status', 'asset_id'], ['project_code', 'id']],
+      index: [
+        ['asset_id', 'id'],
+        ['event_type', 'id'],
+        ['asset_id', 'event_type', 'ordinal'],
+        ['status', 'asset_id'],
+        ['project_code', 'id'],
+      ],
       parents: { asset_id: 't_ds_asset' },
     },
     t_ds_asset_event_consumer_offset: {
@@ -440,7 +446,12 @@ export const FIRST = {
         workflow_instance_priority: 'int',
       },
       unique: [['idempotency_hash']],
-      index: [['workflow_definition_code', 'id'], ['state', 'id'], ['trigger_group_id', 'state', 'id'], ['project_code', 'id']],
+      index: [
+        ['workflow_definition_code', 'id'],
+        ['state', 'id'],
+        ['trigger_group_id', 'state', 'id'],
+        ['project_code', 'id'],
+      ],
     },
     t_ds_task_instance: {
       columns: {

@@ -16,13 +16,21 @@ export const saveAsset = async (tx: Tx, project: Row<'t_ds_project'>, declared: 
   const line = { kind: 'ASSET', name: declared.key } as const;
   if (row === undefined) {
     await insertAsset(tx, project, declared);
-    return { ...line, action: 'CREATE', details: [declared.location === null ? 'lives from pushed events' : `at ${declared.location}`] };
+    return {
+      ...line,
+      action: 'CREATE',
+      details: [declared.location === null ? 'lives from pushed events' : `at ${declared.location}`],
+    };
   }
   await refuseForeign(tx, row, project);
   const before = assetOf(row);
   const changed = FIELDS.filter((field) => canonical(before[field]) !== canonical(declared[field]));
   if (changed.length === 0) return { ...line, action: 'UNCHANGED', details: [] };
-  await tx.db.updateTable('t_ds_asset').set({ ...assetColumns(declared), update_time: tx.now }).where('id', '=', row.id).execute();
+  await tx.db
+    .updateTable('t_ds_asset')
+    .set({ ...assetColumns(declared), update_time: tx.now })
+    .where('id', '=', row.id)
+    .execute();
   if (before.location !== declared.location) await moveTable(tx, row);
   await enqueueAsset(tx, row.asset_hash);
   tx.hint('ASSETS');
@@ -41,13 +49,18 @@ const FIELDS = [
   'pollIntervalMs',
 ] as const satisfies readonly (keyof Asset)[];
 
-const change = (field: string, before: unknown, now: unknown): string => `${field}: ${shown(before)} becomes ${shown(now)}`;
+const change = (field: string, before: unknown, now: unknown): string =>
+  `${field}: ${shown(before)} becomes ${shown(now)}`;
 const shown = (value: unknown): string =>
   value === null || value === '' || (Array.isArray(value) && value.length === 0) ? 'none' : String(value);
 
 const refuseForeign = async (tx: Tx, row: Row<'t_ds_asset'>, project: Row<'t_ds_project'>): Promise<void> => {
   if (row.project_code === project.code) return;
-  const owner = await tx.db.selectFrom('t_ds_project').select('name').where('code', '=', row.project_code).executeTakeFirstOrThrow();
+  const owner = await tx.db
+    .selectFrom('t_ds_project')
+    .select('name')
+    .where('code', '=', row.project_code)
+    .executeTakeFirstOrThrow();
   throw new SluiceError(
     'BAD_FILE',
     `The asset ${row.asset_key} belongs to project ${owner.name}: leave it out of the assets of project ${project.name}, whose workflows may name it all the same.`,
@@ -79,10 +92,18 @@ const insertAsset = async (tx: Tx, project: Row<'t_ds_project'>, asset: Asset): 
     create_time: tx.now,
     update_time: tx.now,
   });
-  const state = { asset_id: id, asset_key: asset.key, ...stateColumns(freshState(asset.key, tx.now)), update_time: tx.now };
+  const state = {
+    asset_id: id,
+    asset_key: asset.key,
+    ...stateColumns(freshState(asset.key, tx.now)),
+    update_time: tx.now,
+  };
   await tx.db.insertInto('t_ds_asset_state').values(state).execute();
   const offset = { source_type: 'POLL', consumer_group: 'default', asset_id: id, asset_key: asset.key };
-  await tx.db.insertInto('t_ds_asset_event_consumer_offset').values({ ...offset, failures: 0n, waiting: 0n, revision: 0n }).execute();
+  await tx.db
+    .insertInto('t_ds_asset_event_consumer_offset')
+    .values({ ...offset, failures: 0n, waiting: 0n, revision: 0n })
+    .execute();
   const row = await findAssetRow(tx, asset.key);
   if (asset.location === null && row !== undefined) await fixBaselines(tx, row);
   await enqueueAsset(tx, hash);

@@ -7,7 +7,15 @@ import { conditionJson, flag, settingsJson } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { Tx } from '../engine.ts';
 import { findAssetRow } from './asset-load.ts';
-import { type Consumed, NOTHING, UNDECIDED, afterVersion, consumedOf, insertConsumed, newestRecorded } from './baselines.ts';
+import {
+  type Consumed,
+  NOTHING,
+  UNDECIDED,
+  afterVersion,
+  consumedOf,
+  insertConsumed,
+  newestRecorded,
+} from './baselines.ts';
 import { enqueue } from './queue.ts';
 
 type GroupRow = Row<'t_ds_asset_dependency_group'>;
@@ -20,7 +28,11 @@ export interface Owner {
 }
 
 /** Makes the workflow's groups what is declared: by name (or renamedFrom) they keep what they consumed of each asset they still name. */
-export const saveGroups = async (tx: Tx, owner: Owner, declared: readonly DependencyGroup[]): Promise<readonly PlanLine[]> => {
+export const saveGroups = async (
+  tx: Tx,
+  owner: Owner,
+  declared: readonly DependencyGroup[],
+): Promise<readonly PlanLine[]> => {
   const rows = await tx.db
     .selectFrom('t_ds_asset_dependency_group')
     .selectAll()
@@ -40,12 +52,21 @@ export const saveGroups = async (tx: Tx, owner: Owner, declared: readonly Depend
   return lines;
 };
 
-const renamed = (known: ReadonlyMap<string, GroupRow>, names: ReadonlySet<string>, group: DependencyGroup): GroupRow | undefined =>
+const renamed = (
+  known: ReadonlyMap<string, GroupRow>,
+  names: ReadonlySet<string>,
+  group: DependencyGroup,
+): GroupRow | undefined =>
   group.renamedFrom === null || names.has(group.renamedFrom) ? undefined : known.get(group.renamedFrom);
 
 const dropGroup = async (tx: Tx, owner: Owner, row: GroupRow): Promise<PlanLine> => {
   await tx.db.deleteFrom('t_ds_asset_dependency_group').where('id', '=', row.id).execute();
-  return { kind: 'GROUP', name: `${owner.name}/${row.dependency_group}`, action: 'REMOVE', details: ['forgets what it consumed'] };
+  return {
+    kind: 'GROUP',
+    name: `${owner.name}/${row.dependency_group}`,
+    action: 'REMOVE',
+    details: ['forgets what it consumed'],
+  };
 };
 
 const saveGroup = async (
@@ -57,14 +78,23 @@ const saveGroup = async (
 ): Promise<PlanLine> => {
   const id = before?.id ?? (await insertGroup(tx, owner, group, position));
   const settings = settingsJson(group);
-  const groupChanged = before !== undefined && (before.settings_json !== settings || before.position !== BigInt(position));
+  const groupChanged =
+    before !== undefined && (before.settings_json !== settings || before.position !== BigInt(position));
   if (groupChanged) await updateGroup(tx, id, group, position);
-  const members = await saveMembers(tx, owner, id, group, before !== undefined && before.dependency_group !== group.name);
+  const members = await saveMembers(
+    tx,
+    owner,
+    id,
+    group,
+    before !== undefined && before.dependency_group !== group.name,
+  );
   const changed = before === undefined || groupChanged || members.changed;
   if (changed) await enqueue(tx, [id], tx.now);
   const action = before === undefined ? 'CREATE' : changed ? 'UPDATE' : 'UNCHANGED';
   const details = [
-    ...(before !== undefined && before.dependency_group !== group.name ? [`renamed from ${before.dependency_group}`] : []),
+    ...(before !== undefined && before.dependency_group !== group.name
+      ? [`renamed from ${before.dependency_group}`]
+      : []),
     ...(action === 'UNCHANGED' ? [] : members.details),
   ];
   return { kind: 'GROUP', name: `${owner.name}/${group.name}`, action, details };
@@ -103,7 +133,13 @@ interface SavedMembers {
   readonly details: readonly string[];
 }
 
-const saveMembers = async (tx: Tx, owner: Owner, id: bigint, group: DependencyGroup, renaming: boolean): Promise<SavedMembers> => {
+const saveMembers = async (
+  tx: Tx,
+  owner: Owner,
+  id: bigint,
+  group: DependencyGroup,
+  renaming: boolean,
+): Promise<SavedMembers> => {
   const rows = await tx.db.selectFrom('t_ds_asset_dependency').selectAll().where('group_id', '=', id).execute();
   const known = new Map(rows.map((row) => [row.asset_key, row]));
   const details: string[] = [];
@@ -147,7 +183,13 @@ const memberDiffers = (before: MemberRow, columns: MemberColumns): boolean =>
   before.enabled !== columns.enabled ||
   before.dependency_group !== columns.dependency_group;
 
-const addMember = async (tx: Tx, owner: Owner, groupId: bigint, columns: MemberColumns, startFrom: StartFrom): Promise<string> => {
+const addMember = async (
+  tx: Tx,
+  owner: Owner,
+  groupId: bigint,
+  columns: MemberColumns,
+  startFrom: StartFrom,
+): Promise<string> => {
   const key = columns.asset_key;
   const begin = await beginOf(tx, key, startFrom);
   const dependencyId = await tx.dialect.insertForId(tx.db, 't_ds_asset_dependency', {
@@ -170,7 +212,8 @@ interface Begin {
 
 /** Where a member begins (semantics.md, 3: "Where a group begins"). */
 const beginOf = async (tx: Tx, key: AssetKey, startFrom: StartFrom): Promise<Begin> => {
-  if (startFrom === 'CURRENT') return { consumed: NOTHING, afterSnapshot: null, detail: 'begins with what is there now' };
+  if (startFrom === 'CURRENT')
+    return { consumed: NOTHING, afterSnapshot: null, detail: 'begins with what is there now' };
   const after = startFrom === 'NEXT' ? null : (startFrom[key] ?? null);
   const asset = await findAssetRow(tx, key);
   if (asset === undefined || !(await wasRead(tx, asset)))
@@ -178,17 +221,24 @@ const beginOf = async (tx: Tx, key: AssetKey, startFrom: StartFrom): Promise<Beg
   if (after !== null) {
     const consumed = await afterVersion(tx, asset.id, after);
     if (consumed !== undefined) return { consumed, afterSnapshot: null, detail: `begins after snapshot ${after}` };
-    throw new SluiceError('BAD_FILE', `startFrom names snapshot ${after} of ${key}, which is not recorded: see "sluice asset versions ${key}".`);
+    throw new SluiceError(
+      'BAD_FILE',
+      `startFrom names snapshot ${after} of ${key}, which is not recorded: see "sluice asset versions ${key}".`,
+    );
   }
   const consumed = await newestRecorded(tx, asset.id);
-  const detail = consumed.ref === null ? 'begins with its first commit' : `begins after snapshot ${consumed.ref.snapshotId}`;
+  const detail =
+    consumed.ref === null ? 'begins with its first commit' : `begins after snapshot ${consumed.ref.snapshotId}`;
   return { consumed, afterSnapshot: null, detail };
 };
 
 /** A table that nobody can read has no more to tell than what was pushed. */
 const wasRead = async (tx: Tx, asset: Row<'t_ds_asset'>): Promise<boolean> => {
   if (asset.location === null) return true;
-  const query = tx.db.selectFrom('t_ds_asset_event_consumer_offset').select('first_read_time').where('asset_id', '=', asset.id);
+  const query = tx.db
+    .selectFrom('t_ds_asset_event_consumer_offset')
+    .select('first_read_time')
+    .where('asset_id', '=', asset.id);
   return ((await query.executeTakeFirst())?.first_read_time ?? null) !== null;
 };
 
@@ -199,6 +249,11 @@ const keptDetail = async (tx: Tx, member: MemberRow): Promise<string> => {
     .where('dependency_id', '=', member.id)
     .executeTakeFirstOrThrow();
   const { ref, known } = consumedOf(row);
-  const what = ref === null ? (known ? 'has consumed nothing yet' : 'still waits to be read first') : `keeps snapshot ${ref.snapshotId} as consumed`;
+  const what =
+    ref === null
+      ? known
+        ? 'has consumed nothing yet'
+        : 'still waits to be read first'
+      : `keeps snapshot ${ref.snapshotId} as consumed`;
   return `${member.asset_key}: ${what}`;
 };

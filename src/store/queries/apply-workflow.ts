@@ -15,7 +15,11 @@ export interface Saved {
 }
 
 /** Saves the workflow if it differs from its newest version: a new version, in which tasks keep their code by their name. */
-export const saveWorkflow = async (tx: Tx, project: Row<'t_ds_project'>, declared: WorkflowDeclaration): Promise<Saved> => {
+export const saveWorkflow = async (
+  tx: Tx,
+  project: Row<'t_ds_project'>,
+  declared: WorkflowDeclaration,
+): Promise<Saved> => {
   const header = await tx.db
     .selectFrom('t_ds_workflow_definition')
     .selectAll()
@@ -126,7 +130,12 @@ interface TaskVersion {
 }
 
 /** A task that did not change keeps its version; one that comes back under its old name has its old code. */
-const saveTask = async (tx: Tx, workflow: bigint, project: Row<'t_ds_project'>, task: TaskDeclaration): Promise<TaskVersion> => {
+const saveTask = async (
+  tx: Tx,
+  workflow: bigint,
+  project: Row<'t_ds_project'>,
+  task: TaskDeclaration,
+): Promise<TaskVersion> => {
   const known = await tx.db
     .selectFrom('t_ds_task_definition_log')
     .selectAll()
@@ -137,13 +146,30 @@ const saveTask = async (tx: Tx, workflow: bigint, project: Row<'t_ds_project'>, 
     .executeTakeFirst();
   const content = taskContent(task);
   const code = known?.code ?? (await nextCode(tx, 'task'));
-  const same = known !== undefined && Object.entries(content).every(([column, value]) => known[column as keyof typeof known] === value);
+  const same =
+    known !== undefined &&
+    Object.entries(content).every(([column, value]) => known[column as keyof typeof known] === value);
   const version = same ? known.version : (known?.version ?? 0n) + 1n;
   const owner = { project_code: project.code, workflow_definition_code: workflow };
   if (!same)
-    await tx.db.insertInto('t_ds_task_definition_log').values({ code, version, ...owner, ...content, create_time: tx.now }).execute();
-  const head = { code, version, name: task.name, task_type: task.type, ...owner, create_time: tx.now, update_time: tx.now };
-  await tx.dialect.upsert(tx.db, 't_ds_task_definition', head, ['code'], { version, task_type: task.type, update_time: tx.now });
+    await tx.db
+      .insertInto('t_ds_task_definition_log')
+      .values({ code, version, ...owner, ...content, create_time: tx.now })
+      .execute();
+  const head = {
+    code,
+    version,
+    name: task.name,
+    task_type: task.type,
+    ...owner,
+    create_time: tx.now,
+    update_time: tx.now,
+  };
+  await tx.dialect.upsert(tx.db, 't_ds_task_definition', head, ['code'], {
+    version,
+    task_type: task.type,
+    update_time: tx.now,
+  });
   return { code, version };
 };
 
@@ -175,7 +201,8 @@ const insertRelations = async (
 ): Promise<void> => {
   const none: TaskVersion = { code: 0n, version: 0n };
   const rows = declared.flatMap((task, position) => {
-    const before = task.dependsOn.length === 0 ? [none] : [...new Set(task.dependsOn)].map((name) => tasks.get(name) ?? none);
+    const before =
+      task.dependsOn.length === 0 ? [none] : [...new Set(task.dependsOn)].map((name) => tasks.get(name) ?? none);
     const post = tasks.get(task.name) ?? none;
     return before.map((pre) => ({
       workflow_definition_code: code,

@@ -10,7 +10,11 @@ import { findAssetRow } from './asset-load.ts';
 import { ensureProject } from './projects.ts';
 
 /** Writes what is declared and says what that changed. Throws as DefinitionStore.apply does. */
-export const applyDeclaration = async (tx: Tx, declaration: ProjectDeclaration, strict: boolean): Promise<Omit<ApplyPlan, 'dryRun'>> => {
+export const applyDeclaration = async (
+  tx: Tx,
+  declaration: ProjectDeclaration,
+  strict: boolean,
+): Promise<Omit<ApplyPlan, 'dryRun'>> => {
   for (const workflow of declaration.workflows) refuseBroken(workflow);
   refuseDoubles(declaration);
   const project = await ensureProject(tx, declaration.project);
@@ -32,19 +36,27 @@ const refuseBroken = (workflow: WorkflowDeclaration): void => {
   if (!graph.ok) throw new SluiceError(graph.problem.code, `Workflow ${workflow.name}: ${graph.problem.detail}`);
   const names = new Set<string>();
   for (const group of workflow.groups) {
-    if (names.has(group.name)) throw new SluiceError('BAD_FILE', `Workflow ${workflow.name} has two groups ${group.name}: rename one.`);
+    if (names.has(group.name))
+      throw new SluiceError('BAD_FILE', `Workflow ${workflow.name} has two groups ${group.name}: rename one.`);
     names.add(group.name);
     if (!group.conditions.some((condition) => condition.snapshotRequired))
       throw new SluiceError(
         'GROUP_NEVER_WAITS',
         `Group ${group.name} of workflow ${workflow.name} waits for no new version, so it would fire for ever: leave snapshotRequired true in at least one condition.`,
       );
-    refuseDoubleAsset(workflow.name, group.name, group.conditions.map((condition) => condition.assetKey));
+    refuseDoubleAsset(
+      workflow.name,
+      group.name,
+      group.conditions.map((condition) => condition.assetKey),
+    );
   }
 };
 
 const refuseDoubles = ({ assets, workflows }: ProjectDeclaration): void => {
-  const names = [...assets.map((asset) => `asset ${asset.key}`), ...workflows.map((workflow) => `workflow ${workflow.name}`)];
+  const names = [
+    ...assets.map((asset) => `asset ${asset.key}`),
+    ...workflows.map((workflow) => `workflow ${workflow.name}`),
+  ];
   const double = names.find((name, i) => names.indexOf(name) !== i);
   if (double !== undefined) throw new SluiceError('BAD_FILE', `The ${double} is declared twice: keep one of the two.`);
 };
@@ -52,7 +64,10 @@ const refuseDoubles = ({ assets, workflows }: ProjectDeclaration): void => {
 const refuseDoubleAsset = (workflow: string, group: string, keys: readonly AssetKey[]): void => {
   const double = keys.find((key, i) => keys.indexOf(key) !== i);
   if (double !== undefined)
-    throw new SluiceError('BAD_FILE', `Group ${group} of workflow ${workflow} names ${double} twice: put both into one condition.`);
+    throw new SluiceError(
+      'BAD_FILE',
+      `Group ${group} of workflow ${workflow} names ${double} twice: put both into one condition.`,
+    );
 };
 
 const unknownAssets = async (tx: Tx, workflow: WorkflowDeclaration, strict: boolean): Promise<readonly string[]> => {
@@ -70,10 +85,14 @@ const unknownAssets = async (tx: Tx, workflow: WorkflowDeclaration, strict: bool
 const namedAssets = (workflow: WorkflowDeclaration): ReadonlyMap<AssetKey, string> => {
   const named: [AssetKey, string][] = [
     ...workflow.groups.flatMap((group) =>
-      group.conditions.map(({ assetKey }) => [assetKey, `Group ${group.name} of workflow ${workflow.name}`] as [AssetKey, string]),
+      group.conditions.map(
+        ({ assetKey }) => [assetKey, `Group ${group.name} of workflow ${workflow.name}`] as [AssetKey, string],
+      ),
     ),
     ...workflow.inputs.map((key) => [key, `Workflow ${workflow.name}`] as [AssetKey, string]),
-    ...workflow.tasks.flatMap((task) => task.inputs.map((key) => [key, `Task ${task.name} of workflow ${workflow.name}`] as [AssetKey, string])),
+    ...workflow.tasks.flatMap((task) =>
+      task.inputs.map((key) => [key, `Task ${task.name} of workflow ${workflow.name}`] as [AssetKey, string]),
+    ),
   ];
   return new Map(named.reverse());
 };

@@ -9,7 +9,11 @@ import { eventRow, schemaRow, stateColumns, tagRow, verdictRow, versionRow } fro
 import { enqueueAsset } from './queue.ts';
 
 /** Writes what an input changes; the events that were not known yet. */
-export const writeEffects = async (tx: Tx, record: AssetRecord, effects: Effects): Promise<readonly RecordedEvent[]> => {
+export const writeEffects = async (
+  tx: Tx,
+  record: AssetRecord,
+  effects: Effects,
+): Promise<readonly RecordedEvent[]> => {
   const { row, state } = record;
   await writeState(tx, record, effects);
   await withdraw(tx, row.id, state.lastOrdinal, effects);
@@ -31,7 +35,8 @@ const writeState = async (tx: Tx, { row, state }: AssetRecord, effects: Effects)
     .where('asset_id', '=', row.id)
     .where('version', '=', big(state.version))
     .executeTakeFirst();
-  if (result.numUpdatedRows !== 1n) throw new Error(`The state of ${row.asset_key} was changed by another writer in the middle of a transaction.`);
+  if (result.numUpdatedRows !== 1n)
+    throw new Error(`The state of ${row.asset_key} was changed by another writer in the middle of a transaction.`);
 };
 
 const withdraw = async (tx: Tx, assetId: bigint, lastOrdinal: number, effects: Effects): Promise<void> => {
@@ -51,7 +56,8 @@ const withdraw = async (tx: Tx, assetId: bigint, lastOrdinal: number, effects: E
 const writeVersions = async (tx: Tx, assetId: bigint, { newVersions, nowDataChange }: Effects): Promise<void> => {
   const rows = newVersions.map((version) => versionRow(version, assetId));
   const written = await tx.dialect.insertIgnore(tx.db, 't_ds_asset_version', rows);
-  if (written !== rows.length) throw new Error(`A version of ${newVersions[0]?.assetKey} was about to be recorded twice.`);
+  if (written !== rows.length)
+    throw new Error(`A version of ${newVersions[0]?.assetKey} was about to be recorded twice.`);
   for (const ordinals of chunks(nowDataChange.map(big)))
     await tx.db
       .updateTable('t_ds_asset_version')
@@ -111,7 +117,11 @@ const writeEvents = async (
   const byHash = new Map(events.map((event) => [tx.sha256(event.dedupKey), event]));
   const known = await countKnown(tx, [...byHash.keys()]);
   const fresh = [...byHash].filter(([hash]) => !known.has(hash));
-  await tx.dialect.insertIgnore(tx.db, 't_ds_asset_event', fresh.map(([hash, event]) => eventRow(event, hash, asset)));
+  await tx.dialect.insertIgnore(
+    tx.db,
+    't_ds_asset_event',
+    fresh.map(([hash, event]) => eventRow(event, hash, asset)),
+  );
   return fresh.map(([, event]) => event);
 };
 
@@ -119,13 +129,21 @@ const writeEvents = async (
 export const countKnown = async (tx: Tx, hashes: readonly string[]): Promise<ReadonlySet<string>> => {
   const known = new Set<string>();
   for (const part of chunks(hashes)) {
-    const rows = await tx.db.selectFrom('t_ds_asset_event').select('dedup_hash').where('dedup_hash', 'in', part).execute();
+    const rows = await tx.db
+      .selectFrom('t_ds_asset_event')
+      .select('dedup_hash')
+      .where('dedup_hash', 'in', part)
+      .execute();
     if (rows.length === 0) continue;
     for (const row of rows) known.add(row.dedup_hash);
     await tx.db
       .updateTable('t_ds_asset_event')
       .set((e) => ({ duplicate_count: e('duplicate_count', '+', 1n) }))
-      .where('dedup_hash', 'in', rows.map((row) => row.dedup_hash))
+      .where(
+        'dedup_hash',
+        'in',
+        rows.map((row) => row.dedup_hash),
+      )
       .execute();
   }
   return known;

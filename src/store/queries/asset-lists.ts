@@ -19,11 +19,16 @@ type Offset = Row<'t_ds_asset_event_consumer_offset'>;
 const byAsset = <R extends { readonly asset_id: bigint }>(rows: readonly R[]): ReadonlyMap<bigint, R> =>
   new Map(rows.map((row) => [row.asset_id, row]));
 
-export const scanTargets = async (view: View, keys: readonly AssetKey[] | undefined): Promise<readonly ScanTarget[]> => {
+export const scanTargets = async (
+  view: View,
+  keys: readonly AssetKey[] | undefined,
+): Promise<readonly ScanTarget[]> => {
   const assets: Row<'t_ds_asset'>[] = [];
   const all = view.db.selectFrom('t_ds_asset').selectAll().where('location', 'is not', null).orderBy('id');
   if (keys === undefined) assets.push(...(await all.execute()));
-  else for (const part of chunks(keys)) assets.push(...(await all.where('asset_hash', 'in', part.map(view.sha256)).execute()));
+  else
+    for (const part of chunks(keys))
+      assets.push(...(await all.where('asset_hash', 'in', part.map(view.sha256)).execute()));
   const offsets = byAsset(await offsetsOf(view, keys === undefined ? undefined : assets));
   return assets.flatMap((asset) => {
     const offset = offsets.get(asset.id);
@@ -35,7 +40,16 @@ const offsetsOf = async (view: View, assets: readonly Row<'t_ds_asset'>[] | unde
   const all = view.db.selectFrom('t_ds_asset_event_consumer_offset').selectAll();
   if (assets === undefined) return all.execute();
   const found: Offset[] = [];
-  for (const part of chunks(assets)) found.push(...(await all.where('asset_id', 'in', part.map((asset) => asset.id)).execute()));
+  for (const part of chunks(assets))
+    found.push(
+      ...(await all
+        .where(
+          'asset_id',
+          'in',
+          part.map((asset) => asset.id),
+        )
+        .execute()),
+    );
   return found;
 };
 
@@ -54,8 +68,16 @@ export const listAssets = async (view: View, project: string | null): ReturnType
 
 export const assetDetails = async (view: View, key: AssetKey): Promise<AssetDetails> => {
   const row = await assetRow(view, key);
-  const state = await view.db.selectFrom('t_ds_asset_state').selectAll().where('asset_id', '=', row.id).executeTakeFirstOrThrow();
-  const project = await view.db.selectFrom('t_ds_project').select('name').where('code', '=', row.project_code).executeTakeFirstOrThrow();
+  const state = await view.db
+    .selectFrom('t_ds_asset_state')
+    .selectAll()
+    .where('asset_id', '=', row.id)
+    .executeTakeFirstOrThrow();
+  const project = await view.db
+    .selectFrom('t_ds_project')
+    .select('name')
+    .where('code', '=', row.project_code)
+    .executeTakeFirstOrThrow();
   const [offset] = await offsetsOf(view, [row]);
   const tags = (await tagsOf(view, row.id)).filter((tag) => !tag.deleted);
   return {
@@ -89,7 +111,11 @@ const consumersOf = async (view: View, asset: Row<'t_ds_asset'>): Promise<AssetD
     .orderBy('dependency.dependency_group')
     .execute();
 
-export const listVersions = async (view: View, key: AssetKey, page: PageRequest): ReturnType<AssetStore['versions']> => {
+export const listVersions = async (
+  view: View,
+  key: AssetKey,
+  page: PageRequest,
+): ReturnType<AssetStore['versions']> => {
   const row = await assetRow(view, key);
   const slice = sliceOf(page);
   const rows = await view.db
@@ -106,7 +132,9 @@ export const listVersions = async (view: View, key: AssetKey, page: PageRequest)
   const tags = (await tagsOf(view, row.id)).filter((tag) => !tag.deleted);
   const item = (version: Version): VersionRow => ({
     ...version,
-    tags: tags.filter((tag) => tag.epoch === version.epoch && tag.snapshotId === version.snapshotId).map((tag) => tag.tag),
+    tags: tags
+      .filter((tag) => tag.epoch === version.epoch && tag.snapshotId === version.snapshotId)
+      .map((tag) => tag.tag),
     quality: quality.get(version.ordinal) ?? 'UNKNOWN',
   });
   return pageOf(versions, slice, (version) => big(version.ordinal), item);
@@ -136,7 +164,10 @@ const qualities = async (
   const ofVersion = (version: Version): readonly Verdict[] =>
     verdicts.filter((verdict) => verdict.epoch === version.epoch && verdict.snapshotId === version.snapshotId);
   const gone = versions.filter((version) => version.status === 'WITHDRAWN').map((version) => [version]);
-  const cuts = cutsOf(versions.filter((version) => version.status !== 'WITHDRAWN'), asset).map((cut) => cut.versions);
+  const cuts = cutsOf(
+    versions.filter((version) => version.status !== 'WITHDRAWN'),
+    asset,
+  ).map((cut) => cut.versions);
   return new Map(
     [...gone, ...cuts].flatMap((cut) => {
       const quality = qualityOf(cut.flatMap(ofVersion), asset.requiredChecks);
@@ -161,13 +192,20 @@ export const ownersOf = async (view: View, keys: readonly AssetKey[]): ReturnTyp
 
 type EventFilter = Parameters<AssetStore['events']>[0];
 
-export const listEvents = async (view: View, filter: EventFilter, page: PageRequest): ReturnType<AssetStore['events']> => {
+export const listEvents = async (
+  view: View,
+  filter: EventFilter,
+  page: PageRequest,
+): ReturnType<AssetStore['events']> => {
   const slice = sliceOf(page);
   let query = view.db.selectFrom('t_ds_asset_event').selectAll().where('id', '<', slice.below);
-  if (filter.project !== undefined) query = query.where('project_code', '=', (await findProject(view, filter.project)).code);
+  if (filter.project !== undefined)
+    query = query.where('project_code', '=', (await findProject(view, filter.project)).code);
   if (filter.key !== undefined) query = query.where('asset_id', '=', (await assetRow(view, filter.key)).id);
   if (filter.eventType !== undefined) query = query.where('event_type', '=', filter.eventType);
-  const rows = await query.orderBy('id', 'desc').limit(slice.limit + 1).execute();
+  const rows = await query
+    .orderBy('id', 'desc')
+    .limit(slice.limit + 1)
+    .execute();
   return pageOf(rows, slice, (row) => row.id, eventOf);
 };
-

@@ -26,7 +26,10 @@ export const findAssetRow = async (view: View, key: AssetKey): Promise<Row<'t_ds
   view.db.selectFrom('t_ds_asset').selectAll().where('asset_hash', '=', view.sha256(key)).executeTakeFirst();
 
 const unknownAsset = (key: AssetKey): SluiceError =>
-  new SluiceError('UNKNOWN_ASSET', `No asset ${key} is registered: declare it in a file and apply that, or correct the key.`);
+  new SluiceError(
+    'UNKNOWN_ASSET',
+    `No asset ${key} is registered: declare it in a file and apply that, or correct the key.`,
+  );
 
 export const assetRow = async (view: View, key: AssetKey): Promise<Row<'t_ds_asset'>> => {
   const row = await findAssetRow(view, key);
@@ -38,7 +41,11 @@ export const assetRow = async (view: View, key: AssetKey): Promise<Row<'t_ds_ass
 export const lockAsset = async (view: View, key: AssetKey): Promise<AssetRecord> => {
   const row = await assetRow(view, key);
   await view.dialect.lockRow(view.db, 't_ds_asset_state', 'asset_id', row.id);
-  const state = await view.db.selectFrom('t_ds_asset_state').selectAll().where('asset_id', '=', row.id).executeTakeFirstOrThrow();
+  const state = await view.db
+    .selectFrom('t_ds_asset_state')
+    .selectAll()
+    .where('asset_id', '=', row.id)
+    .executeTakeFirstOrThrow();
   const offset = await view.db
     .selectFrom('t_ds_asset_event_consumer_offset')
     .selectAll()
@@ -80,14 +87,18 @@ const historyVersions = async (view: View, { row, state }: AssetRecord, named: N
   const found = [...(await live.where('ordinal', '>=', big(from)).limit(NEWEST_VERSIONS).execute())];
   for (const ids of chunks(named.snapshotIds))
     found.push(...(await all.where('epoch', '=', big(state.epoch)).where('snapshot_id', 'in', ids).execute()));
-  if (named.rollbackTo !== null) found.push(...(await live.where('snapshot_id', '=', named.rollbackTo).limit(1).execute()));
+  if (named.rollbackTo !== null)
+    found.push(...(await live.where('snapshot_id', '=', named.rollbackTo).limit(1).execute()));
   const byOrdinal = new Map(found.map((version) => [version.ordinal, versionOf(version, state.assetKey)]));
   return [...byOrdinal.values()].sort((a, b) => a.ordinal - b.ordinal);
 };
 
 /** The verdicts of these versions, and those that wait for a scan or for a version that is not known yet. */
 const verdictsFor = async (view: View, assetId: bigint, versions: readonly Version[]): Promise<readonly Verdict[]> => {
-  const all = view.db.selectFrom('t_ds_asset_quality').selectAll('t_ds_asset_quality').where('t_ds_asset_quality.asset_id', '=', assetId);
+  const all = view.db
+    .selectFrom('t_ds_asset_quality')
+    .selectAll('t_ds_asset_quality')
+    .where('t_ds_asset_quality.asset_id', '=', assetId);
   const waiting = await all
     .leftJoin('t_ds_asset_version as version', (join) =>
       join
@@ -102,7 +113,11 @@ const verdictsFor = async (view: View, assetId: bigint, versions: readonly Versi
   return [...waiting.map(verdictOf), ...(await verdictsOf(view, assetId, versions))];
 };
 
-export const verdictsOf = async (view: View, assetId: bigint, versions: readonly Version[]): Promise<readonly Verdict[]> => {
+export const verdictsOf = async (
+  view: View,
+  assetId: bigint,
+  versions: readonly Version[],
+): Promise<readonly Verdict[]> => {
   const wanted = new Set(versions.map((version) => `${version.epoch}:${version.snapshotId}`));
   const found: Verdict[] = [];
   for (const ids of chunks(versions.map((version) => version.snapshotId))) {
@@ -125,4 +140,6 @@ export const schemasOf = async (view: View, assetId: bigint, fromEpoch: number) 
 
 /** Deleted tags too. */
 export const tagsOf = async (view: View, assetId: bigint) =>
-  (await view.db.selectFrom('t_ds_asset_tag').selectAll().where('asset_id', '=', assetId).orderBy('id').execute()).map(tagOf);
+  (await view.db.selectFrom('t_ds_asset_tag').selectAll().where('asset_id', '=', assetId).orderBy('id').execute()).map(
+    tagOf,
+  );

@@ -84,7 +84,12 @@ const stillWaiting = async (tx: Tx, { row }: AssetRecord, effects: Effects): Pro
         .onRef('version.snapshot_id', '=', 't_ds_asset_event.snapshot_id')
         .on('version.status', '=', 'LIVE'),
     )
-    .select(['t_ds_asset_event.id', 't_ds_asset_event.snapshot_id', 't_ds_asset_event.hint_polls', 'version.id as version_id'])
+    .select([
+      't_ds_asset_event.id',
+      't_ds_asset_event.snapshot_id',
+      't_ds_asset_event.hint_polls',
+      'version.id as version_id',
+    ])
     .where('t_ds_asset_event.status', '=', 'HINT')
     .where('t_ds_asset_event.asset_id', '=', row.id)
     .execute();
@@ -100,17 +105,28 @@ const stillWaiting = async (tx: Tx, { row }: AssetRecord, effects: Effects): Pro
 };
 
 const hasWaitingVerdict = async (tx: Tx, assetId: bigint): Promise<boolean> => {
-  const query = tx.db.selectFrom('t_ds_asset_quality').select('id').where('asset_id', '=', assetId).where('snapshot_id', 'is', null);
+  const query = tx.db
+    .selectFrom('t_ds_asset_quality')
+    .select('id')
+    .where('asset_id', '=', assetId)
+    .where('snapshot_id', 'is', null);
   return (await query.limit(1).executeTakeFirst()) !== undefined;
 };
 
 /** Assets whose time is written by one statement. */
 const IDLE_CHUNK = 100;
 
-export const recordIdle = async (tx: Tx, polls: readonly { readonly key: AssetKey; readonly at: EpochMs }[]): Promise<void> => {
+export const recordIdle = async (
+  tx: Tx,
+  polls: readonly { readonly key: AssetKey; readonly at: EpochMs }[],
+): Promise<void> => {
   for (const part of chunks(polls, IDLE_CHUNK)) {
     const hashes = part.map(({ key }) => tx.sha256(key));
-    const rows = await tx.db.selectFrom('t_ds_asset').select(['id', 'asset_key']).where('asset_hash', 'in', hashes).execute();
+    const rows = await tx.db
+      .selectFrom('t_ds_asset')
+      .select(['id', 'asset_key'])
+      .where('asset_hash', 'in', hashes)
+      .execute();
     const at = new Map<string, EpochMs>(part.map((poll) => [poll.key, poll.at]));
     const times = rows.flatMap((row) => ({ id: row.id, at: at.get(row.asset_key) ?? tx.now }));
     const [first, ...others] = times;
@@ -119,10 +135,17 @@ export const recordIdle = async (tx: Tx, polls: readonly { readonly key: AssetKe
       .updateTable('t_ds_asset_event_consumer_offset')
       .set((e) => ({
         last_scan_time: others
-          .reduce((cases, { id, at: time }) => cases.when('asset_id', '=', id).then(time), e.case().when('asset_id', '=', first.id).then(first.at))
+          .reduce(
+            (cases, { id, at: time }) => cases.when('asset_id', '=', id).then(time),
+            e.case().when('asset_id', '=', first.id).then(first.at),
+          )
           .end(),
       }))
-      .where('asset_id', 'in', times.map((time) => time.id))
+      .where(
+        'asset_id',
+        'in',
+        times.map((time) => time.id),
+      )
       .execute();
   }
 };
@@ -156,6 +179,10 @@ const isKnown = async (tx: Tx, event: RecordedEvent | null): Promise<boolean> =>
   event !== null && (await countKnown(tx, [tx.sha256(event.dedupKey)])).size > 0;
 
 const askForScan = async (tx: Tx, { offset }: AssetRecord): Promise<void> => {
-  await tx.db.updateTable('t_ds_asset_event_consumer_offset').set({ waiting: 1n }).where('id', '=', offset.id).execute();
+  await tx.db
+    .updateTable('t_ds_asset_event_consumer_offset')
+    .set({ waiting: 1n })
+    .where('id', '=', offset.id)
+    .execute();
   tx.hint('ASSETS');
 };

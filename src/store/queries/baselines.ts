@@ -44,7 +44,12 @@ const consumedAt = (version: Row<'t_ds_asset_version'> | undefined): Consumed =>
       };
 
 const versionsOf = (view: View, assetId: bigint) =>
-  view.db.selectFrom('t_ds_asset_version').selectAll().where('asset_id', '=', assetId).orderBy('ordinal', 'desc').limit(1);
+  view.db
+    .selectFrom('t_ds_asset_version')
+    .selectAll()
+    .where('asset_id', '=', assetId)
+    .orderBy('ordinal', 'desc')
+    .limit(1);
 
 /** The baseline NEXT of an asset that has been read: the last recorded version. */
 export const newestRecorded = async (view: View, assetId: bigint): Promise<Consumed> =>
@@ -70,7 +75,9 @@ const beforeTime = async (view: View, assetId: bigint, since: EpochMs): Promise<
     .limit(1)
     .executeTakeFirst();
   const older = versionsOf(view, assetId);
-  return consumedAt(await (first === undefined ? older : older.where('ordinal', '<', first.ordinal)).executeTakeFirst());
+  return consumedAt(
+    await (first === undefined ? older : older.where('ordinal', '<', first.ordinal)).executeTakeFirst(),
+  );
 };
 
 /** Fixes the baselines that waited for the first successful read of the asset; whether there were any. */
@@ -118,4 +125,3 @@ export const insertConsumed = async (
     })
     .execute();
 };
-

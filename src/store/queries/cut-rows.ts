@@ -27,7 +27,12 @@ export const cutBegin = async (view: View, assetId: bigint, asset: OnRollback, o
 };
 
 /** Ordinal of the version with which the next cut begins; null: the version's cut is the newest. */
-export const nextCut = async (view: View, assetId: bigint, asset: OnRollback, ordinal: number): Promise<number | null> => {
+export const nextCut = async (
+  view: View,
+  assetId: bigint,
+  asset: OnRollback,
+  ordinal: number,
+): Promise<number | null> => {
   const query = dataVersions(view, assetId, asset).where('ordinal', '>', big(ordinal)).orderBy('ordinal');
   const next = await query.executeTakeFirst();
   return next === undefined ? null : Number(next.ordinal);

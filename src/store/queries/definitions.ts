@@ -60,9 +60,7 @@ const tasksAt = async (view: View, code: bigint, version: bigint): Promise<reado
   const rows = await view.db
     .selectFrom('t_ds_workflow_task_relation as relation')
     .innerJoin('t_ds_task_definition_log as task', (join) =>
-      join
-        .onRef('task.code', '=', 'relation.post_task_code')
-        .onRef('task.version', '=', 'relation.post_task_version'),
+      join.onRef('task.code', '=', 'relation.post_task_code').onRef('task.version', '=', 'relation.post_task_version'),
     )
     .selectAll('task')
     .select('relation.pre_task_code')
@@ -76,7 +74,8 @@ const tasksAt = async (view: View, code: bigint, version: bigint): Promise<reado
   for (const row of rows) {
     const before = nameOf.get(row.pre_task_code);
     const task = tasks.get(row.code);
-    if (before !== undefined && task !== undefined) tasks.set(row.code, { ...task, dependsOn: [...task.dependsOn, before] });
+    if (before !== undefined && task !== undefined)
+      tasks.set(row.code, { ...task, dependsOn: [...task.dependsOn, before] });
   }
   return [...tasks.values()];
 };
@@ -102,12 +101,17 @@ const headers = (view: View) => view.db.selectFrom('t_ds_workflow_definition').s
 /** Throws NOT_FOUND. */
 export const headerOf = async (view: View, code: bigint): Promise<Header> => {
   const header = await headers(view).where('code', '=', code).executeTakeFirst();
-  if (header === undefined) throw new SluiceError('NOT_FOUND', `There is no workflow with code ${code}: list the workflows.`);
+  if (header === undefined)
+    throw new SluiceError('NOT_FOUND', `There is no workflow with code ${code}: list the workflows.`);
   return header;
 };
 
 /** By name or code, in one project or, with null, in the only one that has it. Throws NOT_FOUND. */
-export const findWorkflow = async (view: View, project: string | null, nameOrCode: string): Promise<WorkflowDefinition> => {
+export const findWorkflow = async (
+  view: View,
+  project: string | null,
+  nameOrCode: string,
+): Promise<WorkflowDefinition> => {
   const byName = await inProject(view, project, headers(view).where('name', '=', nameOrCode));
   const found =
     byName.length === 0 && isCode(nameOrCode)
@@ -115,12 +119,20 @@ export const findWorkflow = async (view: View, project: string | null, nameOrCod
       : byName;
   const [header] = found;
   if (header === undefined)
-    throw new SluiceError('NOT_FOUND', `There is no workflow ${nameOrCode}: list the workflows, or apply a file that declares it.`);
-  if (found.length > 1) throw new SluiceError('NOT_FOUND', `${found.length} projects have a workflow ${nameOrCode}: name the project.`);
+    throw new SluiceError(
+      'NOT_FOUND',
+      `There is no workflow ${nameOrCode}: list the workflows, or apply a file that declares it.`,
+    );
+  if (found.length > 1)
+    throw new SluiceError('NOT_FOUND', `${found.length} projects have a workflow ${nameOrCode}: name the project.`);
   return newestDefinition(view, header);
 };
 
-const inProject = async (view: View, project: string | null, query: ReturnType<typeof headers>): Promise<readonly Header[]> =>
+const inProject = async (
+  view: View,
+  project: string | null,
+  query: ReturnType<typeof headers>,
+): Promise<readonly Header[]> =>
   (project === null ? query : query.where('project_code', '=', (await findProject(view, project)).code)).execute();
 
 export const listWorkflows = async (view: View, project: string | null): Promise<readonly WorkflowDefinition[]> => {

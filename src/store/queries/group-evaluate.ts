@@ -28,7 +28,10 @@ export const dueGroups = async (view: View, limit: number): Promise<readonly big
 };
 
 /** The decision as it is now. Nearly always the newest few versions decide; a group that waits looks at all that it may. */
-export const decide = async (view: View, row: GroupRow): Promise<{ readonly loaded: LoadedGroup; readonly evaluation: Evaluation }> => {
+export const decide = async (
+  view: View,
+  row: GroupRow,
+): Promise<{ readonly loaded: LoadedGroup; readonly evaluation: Evaluation }> => {
   const few = await loadGroup(view, row, 'FEW');
   const evaluation = evaluateGroup(few.facts);
   const sawAll = ![...few.facts.members.values()].some((member) => member.truncated);
@@ -39,10 +42,17 @@ export const decide = async (view: View, row: GroupRow): Promise<{ readonly load
 
 /** Takes one group from the queue and decides it; null: somebody else took it, or it is gone. */
 export const evaluateQueued = async (tx: Tx, groupId: bigint): Promise<EvaluationReport | null> => {
-  const taken = await tx.db.deleteFrom('t_ds_asset_evaluation_queue').where('group_id', '=', groupId).executeTakeFirst();
+  const taken = await tx.db
+    .deleteFrom('t_ds_asset_evaluation_queue')
+    .where('group_id', '=', groupId)
+    .executeTakeFirst();
   if (taken.numDeletedRows !== 1n) return null;
   await tx.dialect.lockRow(tx.db, 't_ds_asset_dependency_group', 'id', groupId);
-  const row = await tx.db.selectFrom('t_ds_asset_dependency_group').selectAll().where('id', '=', groupId).executeTakeFirst();
+  const row = await tx.db
+    .selectFrom('t_ds_asset_dependency_group')
+    .selectAll()
+    .where('id', '=', groupId)
+    .executeTakeFirst();
   if (row === undefined) return null;
   const { loaded, evaluation } = await decide(tx, row);
   const changed = await storeLeaves(tx, loaded, evaluation);
@@ -67,7 +77,11 @@ const storeLeaves = async (tx: Tx, { row, facts }: LoadedGroup, { leaves, ready 
     .where('id', '=', row.id)
     .execute();
   const history = [...leaves.filter((leaf) => !holds(facts.previous, leaf)), ...opened(facts.previous, leaves, tx.now)];
-  await tx.dialect.insertIgnore(tx.db, 't_ds_asset_leaf_history', history.map((leaf) => historyRow(row.id, leaf)));
+  await tx.dialect.insertIgnore(
+    tx.db,
+    't_ds_asset_leaf_history',
+    history.map((leaf) => historyRow(row.id, leaf)),
+  );
   tx.hint('CHANGED');
   return true;
 };
@@ -96,7 +110,12 @@ const historyRow = (groupId: bigint, leaf: Leaf) => ({
  * Trigger history, consumed versions, run and command together. A key that has fired before (a group made anew over the same versions)
  * starts nothing, but its versions are consumed: what was done need not be waited for.
  */
-const fire = async (tx: Tx, loaded: LoadedGroup, pins: Pins, leaves: readonly Leaf[]): Promise<EvaluationReport['fired']> => {
+const fire = async (
+  tx: Tx,
+  loaded: LoadedGroup,
+  pins: Pins,
+  leaves: readonly Leaf[],
+): Promise<EvaluationReport['fired']> => {
   const { row, workflow } = loaded;
   const group = row.dependency_group;
   const key = triggerKey({ workflowCode: num(workflow.code), task: null, group, pins }, tx.sha256);
@@ -137,11 +156,22 @@ const startRun = async (
     trigger,
     idempotency: null,
   });
-  await tx.db.updateTable('t_ds_asset_trigger_history').set({ workflow_instance_id: runId }).where('trigger_key', '=', trigger.key).execute();
+  await tx.db
+    .updateTable('t_ds_asset_trigger_history')
+    .set({ workflow_instance_id: runId })
+    .where('trigger_key', '=', trigger.key)
+    .execute();
   return runId;
 };
 
-const noteFire = async (tx: Tx, groupId: bigint, runId: bigint, key: string, pins: Pins, leaves: readonly Leaf[]): Promise<void> => {
+const noteFire = async (
+  tx: Tx,
+  groupId: bigint,
+  runId: bigint,
+  key: string,
+  pins: Pins,
+  leaves: readonly Leaf[],
+): Promise<void> => {
   await tx.db
     .updateTable('t_ds_asset_dependency_group')
     .set({
@@ -163,23 +193,16 @@ const consume = async (tx: Tx, { row, facts, dependencies }: LoadedGroup, pins: 
     .where('id', '=', row.id)
     .where('revision', '=', row.revision)
     .executeTakeFirst();
-  if (raised.numUpdatedRows !== 1n) throw new Error(`Group ${row.dependency_group} was changed by another writer while it fired.`);
+  if (raised.numUpdatedRows !== 1n)
+    throw new Error(`Group ${row.dependency_group} was changed by another writer while it fired.`);
   for (const [key, ref] of consumedAfter(pins, facts.members)) {
     const dependency = dependencies.get(key);
     if (dependency === undefined) continue;
-    await setConsumed(tx, dependency, { ref, schemaId: await schemaOfVersion(tx, key, ref), known: true });
+    const member = facts.members.get(key);
+    const version = member?.versions.find((each) => each.ordinal === ref.ordinal);
+    const schemaId = version === undefined ? (member?.consumedSchemaId ?? null) : version.schemaId;
+    await setConsumed(tx, dependency, { ref, schemaId, known: true });
   }
-};
-
-export const schemaOfVersion = async (view: View, key: AssetKey, ref: VersionRef): Promise<string | null> => {
-  const row = await view.db
-    .selectFrom('t_ds_asset_version as version')
-    .innerJoin('t_ds_asset as asset', 'asset.id', 'version.asset_id')
-    .select('version.schema_id')
-    .where('asset.asset_hash', '=', view.sha256(key))
-    .where('version.ordinal', '=', big(ref.ordinal))
-    .executeTakeFirst();
-  return row?.schema_id ?? null;
 };
 
 /** After a failure inside one group's evaluation: it is tried again later, and holds up no other. */

@@ -101,7 +101,11 @@ export const memberFacts = async (
   const asset = await findAssetRow(view, condition.assetKey);
   const known = { consumed: consumed.ref, consumedSchemaId: consumed.schemaId, baselineKnown: consumed.known };
   if (asset === undefined) return { asset: null, state: null, ...known, versions: [], truncated: false };
-  const state = await view.db.selectFrom('t_ds_asset_state').selectAll().where('asset_id', '=', asset.id).executeTakeFirstOrThrow();
+  const state = await view.db
+    .selectFrom('t_ds_asset_state')
+    .selectAll()
+    .where('asset_id', '=', asset.id)
+    .executeTakeFirstOrThrow();
   const { versions, truncated } = await candidateVersions(view, asset, condition, consumed, reach);
   return {
     asset: assetOf(asset),
@@ -109,7 +113,9 @@ export const memberFacts = async (
     ...known,
     versions: await withFacts(view, asset.id, condition, versions),
     truncated,
-    ...(condition.minSnapshotId === null ? {} : { minOrdinal: await newestNamed(view, asset.id, condition.minSnapshotId) }),
+    ...(condition.minSnapshotId === null
+      ? {}
+      : { minOrdinal: await newestNamed(view, asset.id, condition.minSnapshotId) }),
   };
 };
 
@@ -138,10 +144,13 @@ const candidateVersions = async (
       .where('status', '!=', 'WITHDRAWN')
       .where('ordinal', '>=', big(ordinal))
       .orderBy('ordinal', 'desc');
-  const rows = await above(from).limit(limit + 1).execute();
+  const rows = await above(from)
+    .limit(limit + 1)
+    .execute();
   const truncated = rows.length > limit;
   const oldest = rows[limit - 1];
-  const begin = truncated && oldest !== undefined ? await cutBegin(view, asset.id, policy, Number(oldest.ordinal)) : from;
+  const begin =
+    truncated && oldest !== undefined ? await cutBegin(view, asset.id, policy, Number(oldest.ordinal)) : from;
   const whole = truncated && reach === 'FEW' ? await above(begin).limit(MOST_VERSIONS).execute() : rows.slice(0, limit);
   return { versions: whole.map((row) => versionOf(row, policy.key)).reverse(), truncated };
 };
@@ -157,7 +166,9 @@ const withFacts = async (
   const asksSchema = condition.schemaStatus !== null || condition.schemaChanged;
   const verdicts = asksQuality ? await verdictsOf(view, assetId, versions) : [];
   const tags = condition.tag === null ? [] : (await tagsOf(view, assetId)).filter((tag) => !tag.deleted);
-  const schemas = asksSchema ? await schemasOf(view, assetId, Math.min(...versions.map((version) => version.epoch))) : [];
+  const schemas = asksSchema
+    ? await schemasOf(view, assetId, Math.min(...versions.map((version) => version.epoch)))
+    : [];
   const byId = new Map(schemas.map((record) => [JSON.stringify([record.epoch, record.schemaId]), record]));
   return versions.map((version) => {
     const isIts = (of: { readonly epoch: number; readonly snapshotId: string | null }): boolean =>

@@ -40,14 +40,24 @@ const explainGroup = async (view: View, row: GroupRow): Promise<GroupExplanation
 };
 
 const lastFireOf = (row: GroupRow): GroupExplanation['lastFire'] => {
-  const { last_fire_time: at, last_instance_id: run, last_trigger_key: key, last_pins_json: pins, last_leaves_json: leaves } = row;
+  const {
+    last_fire_time: at,
+    last_instance_id: run,
+    last_trigger_key: key,
+    last_pins_json: pins,
+    last_leaves_json: leaves,
+  } = row;
   if (at === null || run === null || key === null || pins === null || leaves === null) return null;
   return { runId: num(run), at, triggerKey: key, pins: pinsOf(pins), leaves: leavesOf(leaves) };
 };
 
 type TriggerFilter = Parameters<GroupStore['triggerHistory']>[0];
 
-export const listTriggers = async (view: View, filter: TriggerFilter, page: PageRequest): ReturnType<GroupStore['triggerHistory']> => {
+export const listTriggers = async (
+  view: View,
+  filter: TriggerFilter,
+  page: PageRequest,
+): ReturnType<GroupStore['triggerHistory']> => {
   const slice = sliceOf(page);
   let query = view.db
     .selectFrom('t_ds_asset_trigger_history as history')
@@ -55,19 +65,28 @@ export const listTriggers = async (view: View, filter: TriggerFilter, page: Page
     .selectAll('history')
     .select('workflow.name as workflow_name')
     .where('history.id', '<', slice.below);
-  if (filter.workflowCode !== undefined) query = query.where('history.workflow_definition_code', '=', big(filter.workflowCode));
+  if (filter.workflowCode !== undefined)
+    query = query.where('history.workflow_definition_code', '=', big(filter.workflowCode));
   if (filter.project !== undefined)
     query = query.where('workflow.project_code', '=', (await findProject(view, filter.project)).code);
-  const rows = await query.orderBy('history.id', 'desc').limit(slice.limit + 1).execute();
-  return pageOf(rows, slice, (row) => row.id, (row): TriggerRecord => ({
-    id: num(row.id),
-    triggerKey: row.trigger_key,
-    workflowCode: num(row.workflow_definition_code),
-    workflow: row.workflow_name,
-    group: row.dependency_group,
-    runId: numOrNull(row.workflow_instance_id),
-    status: row.trigger_status as TriggerRecord['status'],
-    pins: pinsOf(row.pins_json),
-    createTime: row.create_time,
-  }));
+  const rows = await query
+    .orderBy('history.id', 'desc')
+    .limit(slice.limit + 1)
+    .execute();
+  return pageOf(
+    rows,
+    slice,
+    (row) => row.id,
+    (row): TriggerRecord => ({
+      id: num(row.id),
+      triggerKey: row.trigger_key,
+      workflowCode: num(row.workflow_definition_code),
+      workflow: row.workflow_name,
+      group: row.dependency_group,
+      runId: numOrNull(row.workflow_instance_id),
+      status: row.trigger_status as TriggerRecord['status'],
+      pins: pinsOf(row.pins_json),
+      createTime: row.create_time,
+    }),
+  );
 };

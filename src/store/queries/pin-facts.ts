@@ -17,7 +17,10 @@ export const pinFacts = async (view: View, run: RunRow, workflow: WorkflowDefini
   for (const [assetKey, pin] of pins) {
     const asset = await findAssetRow(view, assetKey);
     const version = asset === undefined ? null : await versionAt(view, asset.id, assetKey, pin.ordinal);
-    const since = asset === undefined ? NO_PREVIOUS('the asset is not registered') : await sinceEarlier(view, asset.id, assetKey, pin, version, earlier);
+    const since =
+      asset === undefined
+        ? NO_PREVIOUS('the asset is not registered')
+        : await sinceEarlier(view, asset.id, assetKey, pin, version, earlier);
     const alias = aliasOf(workflow, run.trigger_group, assetKey);
     facts.push({ assetKey, alias, pin, version, location: asset?.location ?? null, ...since });
   }
@@ -26,7 +29,11 @@ export const pinFacts = async (view: View, run: RunRow, workflow: WorkflowDefini
 
 type Since = Pick<PinFacts, 'previousSnapshotId' | 'incremental' | 'incrementalReason'>;
 
-const NO_PREVIOUS = (incrementalReason: string): Since => ({ previousSnapshotId: null, incremental: false, incrementalReason });
+const NO_PREVIOUS = (incrementalReason: string): Since => ({
+  previousSnapshotId: null,
+  incremental: false,
+  incrementalReason,
+});
 
 /** The pins of the newest earlier run of the group that ended well; a string: why there are none. */
 const earlierPins = async (view: View, run: RunRow): Promise<ReadonlyMap<AssetKey, Pin> | string> => {
@@ -54,8 +61,10 @@ const sinceEarlier = async (
   if (typeof earlier === 'string') return NO_PREVIOUS(earlier);
   const before = earlier.get(key);
   if (before === undefined) return NO_PREVIOUS('the last successful run of the group did not read this table');
-  if (before.epoch !== pin.epoch) return NO_PREVIOUS('the table was rewound or created again since the last successful run');
-  if (before.ordinal > pin.ordinal) return NO_PREVIOUS(`the last successful run read the later version ${before.snapshotId}`);
+  if (before.epoch !== pin.epoch)
+    return NO_PREVIOUS('the table was rewound or created again since the last successful run');
+  if (before.ordinal > pin.ordinal)
+    return NO_PREVIOUS(`the last successful run read the later version ${before.snapshotId}`);
   const previous = await versionAt(view, assetId, key, before.ordinal);
   if (previous === null || version === null || previous.status !== 'LIVE')
     return NO_PREVIOUS(`version ${before.snapshotId}, which the last successful run read, can no longer be read`);
@@ -92,5 +101,10 @@ const versionAt = async (view: View, assetId: bigint, key: AssetKey, ordinal: nu
 const aliasOf = (workflow: WorkflowDefinition, group: string | null, key: AssetKey): string => {
   const groups = [...workflow.groups].sort((a, b) => Number(b.name === group) - Number(a.name === group));
   const condition = groups.flatMap((each) => each.conditions).find((each) => each.assetKey === key);
-  return condition?.alias ?? assetName(key).table.replace(/[^A-Za-z0-9_]/g, '_').replace(/^(?=\d)/, '_');
+  return (
+    condition?.alias ??
+    assetName(key)
+      .table.replace(/[^A-Za-z0-9_]/g, '_')
+      .replace(/^(?=\d)/, '_')
+  );
 };

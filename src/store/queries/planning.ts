@@ -68,7 +68,9 @@ const applyStep = async (tx: Tx, run: RunRow, step: Exclude<PlanStep, { kind: 'S
   }
 };
 
-type TaskChange = { readonly flag: bigint } | { readonly state: bigint; readonly reason: string | null; readonly end_time: bigint | null };
+type TaskChange =
+  | { readonly flag: bigint }
+  | { readonly state: bigint; readonly reason: string | null; readonly end_time: bigint | null };
 
 const updateTask = async (tx: Tx, id: number, change: TaskChange): Promise<void> => {
   await tx.db.updateTable('t_ds_task_instance').set(change).where('id', '=', big(id)).execute();
@@ -84,7 +86,12 @@ const askForKill = async (tx: Tx, id: number, reason: string): Promise<void> => 
 const moveRunTo = async (tx: Tx, run: RunRow, to: RunState, reason: string | null): Promise<RunRow> => {
   const history = [...parse<readonly unknown[]>(run.state_history), { time: tx.now.toString(), state: to, reason }];
   const finished = isRunFinished(to);
-  const change = { state: runState(to), state_reason: reason, state_history: text(history), end_time: finished ? tx.now : null };
+  const change = {
+    state: runState(to),
+    state_reason: reason,
+    state_history: text(history),
+    end_time: finished ? tx.now : null,
+  };
   await tx.db.updateTable('t_ds_workflow_instance').set(change).where('id', '=', run.id).execute();
   if (finished) await enqueueWorkflow(tx, run.workflow_definition_code);
   tx.hint('CHANGED');

@@ -8,7 +8,10 @@ export const findProject = async (view: View, nameOrCode: string): Promise<Row<'
   const query = isCode(nameOrCode) ? all.where('code', '=', BigInt(nameOrCode)) : all.where('name', '=', nameOrCode);
   const project = await query.executeTakeFirst();
   if (project !== undefined) return project;
-  throw new SluiceError('NOT_FOUND', `There is no project ${nameOrCode}: list the projects, or apply a file that declares it.`);
+  throw new SluiceError(
+    'NOT_FOUND',
+    `There is no project ${nameOrCode}: list the projects, or apply a file that declares it.`,
+  );
 };
 
 /** A number below 2^53 in text means a code; names are never numbers. */
@@ -32,6 +35,10 @@ export const nextCode = async (tx: Tx, kind: 'project' | 'workflow' | 'task'): P
     .set((e) => ({ next_code: e('next_code', '+', 1n) }))
     .where('name', '=', kind)
     .execute();
-  const row = await tx.db.selectFrom('t_ds_code_sequence').select('next_code').where('name', '=', kind).executeTakeFirstOrThrow();
+  const row = await tx.db
+    .selectFrom('t_ds_code_sequence')
+    .select('next_code')
+    .where('name', '=', kind)
+    .executeTakeFirstOrThrow();
   return row.next_code - 1n;
 };

@@ -24,7 +24,11 @@ export const enqueueAsset = async (tx: Tx, assetHash: string): Promise<void> => 
     .where('asset_hash', '=', assetHash)
     .orderBy('group_id')
     .execute();
-  await enqueue(tx, rows.map((row) => row.group_id), tx.now);
+  await enqueue(
+    tx,
+    rows.map((row) => row.group_id),
+    tx.now,
+  );
 };
 
 /** Queues every group of a workflow: its release state changed, or a run of it ended. */
@@ -35,5 +39,9 @@ export const enqueueWorkflow = async (tx: Tx, workflowCode: bigint): Promise<voi
     .where('workflow_definition_code', '=', workflowCode)
     .orderBy('id')
     .execute();
-  await enqueue(tx, rows.map((row) => row.id), tx.now);
+  await enqueue(
+    tx,
+    rows.map((row) => row.id),
+    tx.now,
+  );
 };

@@ -44,7 +44,11 @@ export const insertRun = async (tx: Tx, run: NewRun): Promise<bigint> => {
     run_times: 1n,
     workflow_instance_priority: PRIORITY,
   });
-  await insertCommand(tx, { id, code: BigInt(workflow.code), version: BigInt(workflow.version), priority: PRIORITY }, run.commandType);
+  await insertCommand(
+    tx,
+    { id, code: BigInt(workflow.code), version: BigInt(workflow.version), priority: PRIORITY },
+    run.commandType,
+  );
   return id;
 };
 

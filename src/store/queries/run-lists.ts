@@ -12,12 +12,17 @@ import { runRow } from './planning.ts';
 import { findProject } from './projects.ts';
 import { type RunRow, type TaskRow, runOf, runState, taskRunOf } from './run-rows.ts';
 
-export const runDetails = async (view: View, id: number): Promise<RunDetails> => detailsOf(view, await runRow(view, big(id)));
+export const runDetails = async (view: View, id: number): Promise<RunDetails> =>
+  detailsOf(view, await runRow(view, big(id)));
 
 export const detailsOfTask = async (view: View, taskRunId: number): Promise<RunDetails> => {
-  const query = view.db.selectFrom('t_ds_task_instance').select('workflow_instance_id').where('id', '=', big(taskRunId));
+  const query = view.db
+    .selectFrom('t_ds_task_instance')
+    .select('workflow_instance_id')
+    .where('id', '=', big(taskRunId));
   const row = await query.executeTakeFirst();
-  if (row === undefined) throw new SluiceError('NOT_FOUND', `There is no task instance ${taskRunId}: show the run to see its tasks.`);
+  if (row === undefined)
+    throw new SluiceError('NOT_FOUND', `There is no task instance ${taskRunId}: show the run to see its tasks.`);
   return detailsOf(view, await runRow(view, row.workflow_instance_id));
 };
 
@@ -32,17 +37,27 @@ type RunFilter = Parameters<RunStore['list']>[0];
 export const listRuns = async (view: View, filter: RunFilter, page: PageRequest): ReturnType<RunStore['list']> => {
   const slice = sliceOf(page);
   let query = view.db.selectFrom('t_ds_workflow_instance').selectAll().where('id', '<', slice.below);
-  if (filter.project !== undefined) query = query.where('project_code', '=', (await findProject(view, filter.project)).code);
+  if (filter.project !== undefined)
+    query = query.where('project_code', '=', (await findProject(view, filter.project)).code);
   if (filter.workflowCode !== undefined) query = query.where('workflow_definition_code', '=', big(filter.workflowCode));
   if (filter.state !== undefined) query = query.where('state', '=', runState(namedState(filter.state)));
-  const rows = await query.orderBy('id', 'desc').limit(slice.limit + 1).execute();
+  const rows = await query
+    .orderBy('id', 'desc')
+    .limit(slice.limit + 1)
+    .execute();
   const details = await withTasks(view, rows);
-  return pageOf(details, slice, ({ run }) => big(run.id), (each) => each);
+  return pageOf(
+    details,
+    slice,
+    ({ run }) => big(run.id),
+    (each) => each,
+  );
 };
 
 const namedState = (name: string): RunState => {
   const state = RUN_STATES.find((each) => each === name);
-  if (state === undefined) throw new SluiceError('BAD_REQUEST', `There is no run state ${name}; use one of ${RUN_STATES.join(', ')}.`);
+  if (state === undefined)
+    throw new SluiceError('BAD_REQUEST', `There is no run state ${name}; use one of ${RUN_STATES.join(', ')}.`);
   return state;
 };
 
@@ -51,7 +66,11 @@ const withTasks = async (view: View, runs: readonly RunRow[]): Promise<readonly 
   const rows = await view.db
     .selectFrom('t_ds_task_instance')
     .selectAll()
-    .where('workflow_instance_id', 'in', runs.map((run) => run.id))
+    .where(
+      'workflow_instance_id',
+      'in',
+      runs.map((run) => run.id),
+    )
     .orderBy('id')
     .execute();
   const details: RunDetails[] = [];

@@ -2,16 +2,15 @@ import type { Condition } from '../../core/asset/condition.ts';
 import { evaluateGroup } from '../../core/asset/evaluate.ts';
 import type { DependencyGroup } from '../../core/asset/group.ts';
 import { type AssetKey, assetName } from '../../core/asset/key.ts';
-import type { Pin, Pins } from '../../core/asset/version.ts';
+import type { Pin, Pins, VersionRef } from '../../core/asset/version.ts';
 import { SluiceError } from '../../core/errors.ts';
 import type { WorkflowDefinition } from '../../core/workflow/definition.ts';
-import { num } from '../codecs.ts';
+import { big, num } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { Tx, View } from '../engine.ts';
 import type { StartRequest } from '../store.ts';
 import { assetRow } from './asset-load.ts';
 import { NOTHING, setConsumed } from './baselines.ts';
-import { schemaOfVersion } from './group-evaluate.ts';
 import { memberFacts, membersOf } from './group-facts.ts';
 import { enqueueWorkflow } from './queue.ts';
 
@@ -19,7 +18,11 @@ import { enqueueWorkflow } from './queue.ts';
  * The pins of a run that no group started (semantics.md, 4): what was asked for, else the newest version that meets what the workflow's
  * groups ask of each version; an asset without such a version is not pinned. Throws BAD_PIN.
  */
-export const choosePins = async (view: View, workflow: WorkflowDefinition, given: StartRequest['pins']): Promise<Pins> => {
+export const choosePins = async (
+  view: View,
+  workflow: WorkflowDefinition,
+  given: StartRequest['pins'],
+): Promise<Pins> => {
   const conditions = namedConditions(workflow);
   for (const key of given.keys()) if (!conditions.has(key)) throw notRead(workflow, key, [...conditions.keys()]);
   const pins = new Map<AssetKey, Pin>();
@@ -94,7 +97,8 @@ type Asked = { readonly snapshotId: string } | { readonly tag: string };
 
 const askedPin = async (view: View, key: AssetKey, asked: Asked): Promise<Pin> => {
   const asset = await assetRow(view, key);
-  if ('snapshotId' in asked) return readable(key, await newestOf(view, asset.id, asked.snapshotId, null), `version ${asked.snapshotId}`);
+  if ('snapshotId' in asked)
+    return readable(key, await newestOf(view, asset.id, asked.snapshotId, null), `version ${asked.snapshotId}`);
   const tag = await view.db
     .selectFrom('t_ds_asset_tag')
     .selectAll()
@@ -102,7 +106,8 @@ const askedPin = async (view: View, key: AssetKey, asked: Asked): Promise<Pin> =
     .where('tag', '=', asked.tag)
     .where('deleted', '=', 0n)
     .executeTakeFirst();
-  if (tag === undefined) throw new SluiceError('BAD_PIN', `${key} has no tag ${asked.tag}: "sluice asset show ${key}" lists its tags.`);
+  if (tag === undefined)
+    throw new SluiceError('BAD_PIN', `${key} has no tag ${asked.tag}: "sluice asset show ${key}" lists its tags.`);
   const version = await newestOf(view, asset.id, tag.snapshot_id, tag.epoch);
   return { ...readable(key, version, `version ${tag.snapshot_id}, which tag ${asked.tag} names,`), tag: asked.tag };
 };
@@ -121,8 +126,10 @@ const newestOf = async (view: View, assetId: bigint, snapshotId: string, epoch: 
 const readable = (key: AssetKey, version: Row<'t_ds_asset_version'> | undefined, what: string): Pin => {
   const advice = `"sluice asset versions ${key}" lists those that can be pinned.`;
   if (version === undefined) throw new SluiceError('BAD_PIN', `No ${what} of ${key} is recorded: ${advice}`);
-  if (version.status === 'WITHDRAWN') throw new SluiceError('BAD_PIN', `The ${what} of ${key} was undone by a rewind of the table: ${advice}`);
-  if (version.status === 'EXPIRED') throw new SluiceError('BAD_PIN', `The ${what} of ${key} has expired and can no longer be read: ${advice}`);
+  if (version.status === 'WITHDRAWN')
+    throw new SluiceError('BAD_PIN', `The ${what} of ${key} was undone by a rewind of the table: ${advice}`);
+  if (version.status === 'EXPIRED')
+    throw new SluiceError('BAD_PIN', `The ${what} of ${key} has expired and can no longer be read: ${advice}`);
   return { snapshotId: version.snapshot_id, epoch: num(version.epoch), ordinal: num(version.ordinal) };
 };
 
@@ -157,4 +164,15 @@ export const consumePins = async (tx: Tx, workflowCode: bigint, pins: Pins): Pro
       .execute();
   }
   await enqueueWorkflow(tx, workflowCode);
+};
+
+const schemaOfVersion = async (view: View, key: AssetKey, ref: VersionRef): Promise<string | null> => {
+  const row = await view.db
+    .selectFrom('t_ds_asset_version as version')
+    .innerJoin('t_ds_asset as asset', 'asset.id', 'version.asset_id')
+    .select('version.schema_id')
+    .where('asset.asset_hash', '=', view.sha256(key))
+    .where('version.ordinal', '=', big(ref.ordinal))
+    .executeTakeFirst();
+  return row?.schema_id ?? null;
 };

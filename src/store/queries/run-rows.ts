@@ -1,5 +1,11 @@
 import type { TaskRun, WorkflowRun } from '../../core/workflow/run.ts';
-import { RUN_STATES, RUN_STATE_CODES, type RunState, isRunFinished, runStateOf } from '../../core/workflow/run-state.ts';
+import {
+  RUN_STATES,
+  RUN_STATE_CODES,
+  type RunState,
+  isRunFinished,
+  runStateOf,
+} from '../../core/workflow/run-state.ts';
 import { TASK_STATE_CODES, type TaskState, taskStateOf } from '../../core/workflow/task-state.ts';
 import { commandTypes, dependTypes, failureStrategies, isSet, num, numOrNull, parse, pinsOf } from '../codecs.ts';
 import type { Row } from '../database.ts';

@@ -12,7 +12,10 @@ import { choosePins, consumePins } from './run-pins.ts';
 import { runOf } from './run-rows.ts';
 
 /** The run and its command, or the run that this idempotency key made before. */
-export const startManually = async (tx: Tx, request: StartRequest): Promise<{ readonly runId: number; readonly duplicate: boolean }> => {
+export const startManually = async (
+  tx: Tx,
+  request: StartRequest,
+): Promise<{ readonly runId: number; readonly duplicate: boolean }> => {
   const code = big(request.workflowCode);
   await tx.dialect.lockRow(tx.db, 't_ds_workflow_definition', 'code', code);
   const workflow = await newestDefinition(tx, await headerOf(tx, code));
@@ -20,7 +23,10 @@ export const startManually = async (tx: Tx, request: StartRequest): Promise<{ re
   const before = idempotency === null ? undefined : await runOfKey(tx, idempotency.hash);
   if (before !== undefined) return { runId: num(before.id), duplicate: true };
   if (workflow.releaseState === 'OFFLINE')
-    throw new SluiceError('CONFLICT', `Workflow ${workflow.name} is offline: set its releaseState to ONLINE and apply the file first.`);
+    throw new SluiceError(
+      'CONFLICT',
+      `Workflow ${workflow.name} is offline: set its releaseState to ONLINE and apply the file first.`,
+    );
   const pins = await choosePins(tx, workflow, request.pins);
   const runId = await insertRun(tx, {
     workflow,
@@ -55,7 +61,10 @@ const taskCodes = (workflow: WorkflowDefinition, names: readonly string[]): read
 export const operate = async (tx: Tx, id: bigint, operation: RunOperation, repin: boolean): Promise<WorkflowRun> => {
   const loaded = await lockRun(tx, id);
   if (repin && operation !== 'RERUN' && operation !== 'RECOVER')
-    throw new SluiceError('BAD_REQUEST', `New pins are taken by RERUN and RECOVER only, not by ${operation}: leave repin out.`);
+    throw new SluiceError(
+      'BAD_REQUEST',
+      `New pins are taken by RERUN and RECOVER only, not by ${operation}: leave repin out.`,
+    );
   const operated = operateRun(loaded.facts, operation);
   if (!operated.ok) throw new SluiceError(operated.problem.code, operated.problem.detail);
   const { steps, commandType } = operated.value;
@@ -65,7 +74,11 @@ export const operate = async (tx: Tx, id: bigint, operation: RunOperation, repin
     const pins = repin ? { pins_json: pinsJson(await choosePins(tx, loaded.facts.workflow, new Map())) } : {};
     const again = { command_type: commandTypes.code(commandType), run_times: loaded.row.run_times + 1n, ...pins };
     await tx.db.updateTable('t_ds_workflow_instance').set(again).where('id', '=', id).execute();
-    const { workflow_definition_code: code, workflow_definition_version: version, workflow_instance_priority: priority } = loaded.row;
+    const {
+      workflow_definition_code: code,
+      workflow_definition_version: version,
+      workflow_instance_priority: priority,
+    } = loaded.row;
     await insertCommand(tx, { id, code, version, priority }, commandType);
   }
   return runOf(await runRow(tx, id));

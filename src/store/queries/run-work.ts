@@ -17,7 +17,11 @@ export const waitingCommands = async (view: View, limit: number): Promise<readon
 
 /** Takes one command; null: somebody else took it, or its run no longer waits. */
 export const launchCommand = async (tx: Tx, id: bigint): Promise<WorkflowRun | null> => {
-  const command = await tx.db.selectFrom('t_ds_command').select('workflow_instance_id').where('id', '=', id).executeTakeFirst();
+  const command = await tx.db
+    .selectFrom('t_ds_command')
+    .select('workflow_instance_id')
+    .where('id', '=', id)
+    .executeTakeFirst();
   if (command === undefined) return null;
   const taken = await tx.db.deleteFrom('t_ds_command').where('id', '=', id).executeTakeFirst();
   if (taken.numDeletedRows !== 1n) return null;
@@ -72,11 +76,15 @@ export const offersOf = async (view: View, rows: readonly TaskRow[]): Promise<re
   const runs = new Map<bigint, Omit<TaskOffer, 'task' | 'taskRun'>>();
   const offers: TaskOffer[] = [];
   for (const row of rows) {
-    const shared = runs.get(row.workflow_instance_id) ?? (await sharedPart(view, await runRow(view, row.workflow_instance_id)));
+    const shared =
+      runs.get(row.workflow_instance_id) ?? (await sharedPart(view, await runRow(view, row.workflow_instance_id)));
     runs.set(row.workflow_instance_id, shared);
     const taskRun = taskRunOf(row);
     const task = shared.workflow.tasks.find(({ code }) => code === taskRun.taskCode);
-    if (task === undefined) throw new Error(`Run ${taskRun.runId} has an attempt of task ${taskRun.taskCode}, which its workflow does not have.`);
+    if (task === undefined)
+      throw new Error(
+        `Run ${taskRun.runId} has an attempt of task ${taskRun.taskCode}, which its workflow does not have.`,
+      );
     offers.push({ ...shared, task, taskRun });
   }
   return offers;
@@ -87,7 +95,14 @@ const sharedPart = async (view: View, run: RunRow): Promise<Omit<TaskOffer, 'tas
   return { run: runOf(run), workflow, pins: await pinFacts(view, run, workflow) };
 };
 
-export const startTask = async (tx: Tx, id: bigint, fence: number, at: EpochMs, host: string, pid: number | null): Promise<boolean> => {
+export const startTask = async (
+  tx: Tx,
+  id: bigint,
+  fence: number,
+  at: EpochMs,
+  host: string,
+  pid: number | null,
+): Promise<boolean> => {
   const row = await tx.db.selectFrom('t_ds_task_instance').selectAll().where('id', '=', id).executeTakeFirst();
   if (row === undefined || row.fence !== big(fence)) return false;
   // Told twice, because the first answer got lost: still its turn.
@@ -131,15 +146,21 @@ export const endTask = async (tx: Tx, id: bigint, fence: number, ending: TaskEnd
     .where('state', 'in', HANDED_OUT)
     .executeTakeFirst();
   if (result.numUpdatedRows !== 1n) return false;
-  const row = await tx.db.selectFrom('t_ds_task_instance').select('workflow_instance_id').where('id', '=', id).executeTakeFirstOrThrow();
+  const row = await tx.db
+    .selectFrom('t_ds_task_instance')
+    .select('workflow_instance_id')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
   await advanceRun(tx, row.workflow_instance_id);
   tx.hint('CHANGED');
   return true;
 };
 
-const handedOut = (view: View) => view.db.selectFrom('t_ds_task_instance').selectAll().where('state', 'in', HANDED_OUT).orderBy('id');
+const handedOut = (view: View) =>
+  view.db.selectFrom('t_ds_task_instance').selectAll().where('state', 'in', HANDED_OUT).orderBy('id');
 
-export const unfinishedOffers = async (view: View): Promise<readonly TaskOffer[]> => offersOf(view, await handedOut(view).execute());
+export const unfinishedOffers = async (view: View): Promise<readonly TaskOffer[]> =>
+  offersOf(view, await handedOut(view).execute());
 
 export const killableAttempts = async (view: View) => {
   const rows = await handedOut(view)
@@ -163,6 +184,11 @@ export const nextDeadlineAt = async (view: View): Promise<EpochMs | null> => {
 /** Runs that the plan has a say in. */
 export const activeRuns = async (view: View): Promise<readonly bigint[]> => {
   const states = [runState('RUNNING_EXECUTION'), runState('READY_PAUSE'), runState('READY_STOP')];
-  const rows = await view.db.selectFrom('t_ds_workflow_instance').select('id').where('state', 'in', states).orderBy('id').execute();
+  const rows = await view.db
+    .selectFrom('t_ds_workflow_instance')
+    .select('id')
+    .where('state', 'in', states)
+    .orderBy('id')
+    .execute();
   return rows.map((row) => row.id);
 };

@@ -37,5 +37,5 @@ describe.each([inFile, inMemory])('store contract: $name', (backend) => {
   groupSuite(backend);
   runSuite(backend);
   ownershipSuite(backend);
-  dyingSuite(backend);
+  if (backend.shared) dyingSuite(backend);
 });

@@ -83,7 +83,11 @@ export const condition = (assetKey: AssetKey, more: Partial<Condition> = {}): Co
   ...more,
 });
 
-export const group = (name: string, conditions: readonly Condition[], more: Partial<DependencyGroup> = {}): DependencyGroup => ({
+export const group = (
+  name: string,
+  conditions: readonly Condition[],
+  more: Partial<DependencyGroup> = {},
+): DependencyGroup => ({
   name,
   renamedFrom: null,
   advance: 'ALL',
@@ -100,7 +104,11 @@ export const group = (name: string, conditions: readonly Condition[], more: Part
 
 type TaskDeclaration = WorkflowDeclaration['tasks'][number];
 
-export const task = (name: string, dependsOn: readonly string[] = [], more: Partial<TaskDeclaration> = {}): TaskDeclaration => ({
+export const task = (
+  name: string,
+  dependsOn: readonly string[] = [],
+  more: Partial<TaskDeclaration> = {},
+): TaskDeclaration => ({
   name,
   description: '',
   type: 'SHELL',
@@ -234,7 +242,11 @@ export const ending = (state: TaskEnding['state'] = 'SUCCESS'): TaskEnding => ({
 });
 
 /** Starts and ends an offered attempt. */
-export const finish = async (store: Store, offer: TaskOffer, state: TaskEnding['state'] = 'SUCCESS'): Promise<boolean> => {
+export const finish = async (
+  store: Store,
+  offer: TaskOffer,
+  state: TaskEnding['state'] = 'SUCCESS',
+): Promise<boolean> => {
   const { id, fence } = offer.taskRun;
   await store.runs.taskStarted(id, fence, clock.time, 'host', 4711);
   return store.runs.taskEnded(id, fence, ending(state));

@@ -334,14 +334,18 @@ describe('surprises of the table', () => {
     expect(pinned(group)).toBe('4');
   });
 
-  it('withdrawn versions are left out even if they are given', () => {
+  it('withdrawn versions are left out even if they are given, and begin no cut', () => {
     const { memory, group, commit } = one();
     commit('1');
-    const facts = group.facts();
-    const given = memory.versions.map((version) => ({ ...memory.facts(version), status: 'WITHDRAWN' as const }));
-    group.gates = { members: new Map([[ORDERS, memory.member(null, { versions: given })]]) };
+    commit('2', COMPACT);
+    const open = group.facts();
+    const given = memory.versions.map((version) => memory.facts(version));
+    const undone = given.map((version) =>
+      version.ordinal === 1 ? { ...version, status: 'WITHDRAWN' as const } : version,
+    );
+    group.gates = { members: new Map([[ORDERS, memory.member(null, { versions: undone })]]) };
     expect(group.evaluate().ready).toBe(false);
-    group.gates = { members: facts.members };
+    group.gates = { members: open.members };
     expect(group.evaluate().ready).toBe(true);
   });
 

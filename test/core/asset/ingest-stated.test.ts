@@ -124,6 +124,26 @@ describe('a pushed commit under TRUST', () => {
     expect(live(custom)).toEqual(['1:b', '1:c']);
   });
 
+  it('a known id told again later rewinds to before its first use, also where ids do not count', () => {
+    const memory = new AssetMemory({ key: keyOf('custom://db/t'), location: null });
+    for (const [id, time] of [
+      ['x', 1n],
+      ['a', 2n],
+      ['m', 3n],
+    ] as const)
+      memory.push(commit(id, time));
+    memory.push(commit('a', 9n));
+    expect(live(memory)).toEqual(['1:x', '2:a']);
+  });
+
+  it('a schema after one that was never accepted is not the first one', () => {
+    const memory = trusted();
+    memory.push(statedOf('SCHEMA_CHANGE_REJECTED', { schemaId: '0' }));
+    memory.push(commit('1', 1n, { schemaId: '0' }));
+    memory.push(commit('2', 2n, { schemaId: '1' }));
+    expect(memory.state.schemaStatus).toBe('PENDING_APPROVAL');
+  });
+
   it('a correction to true counts once, one to false never', () => {
     const memory = trusted();
     memory.push(commit('1', 1n, { dataChange: false }));
@@ -235,7 +255,7 @@ describe('statements', () => {
     // Told again later: a move that was said in between must not win.
     const tag = (snapshotId: string, at: bigint) =>
       memory.push(statedOf('TAG_MOVED', { tag: 'm', snapshotId, commitTime: at })).duplicate;
-    expect([tag('1', 10n), tag('1', 30n), tag('2', 20n)]).toEqual([false, true, true]);
+    expect([tag('1', 10n), tag('1', 30n), tag('2', 20n)]).toEqual([false, false, true]);
     expect(memory.tags.get('m')?.snapshotId).toBe('1');
     expect([...memory.events.values()].map((event) => event.eventType)).toEqual([
       'CDC_LAG_DETECTED',
@@ -244,6 +264,7 @@ describe('statements', () => {
       'WATERMARK_ADVANCED',
       'TAG_CREATED',
       'TAG_CREATED',
+      'TAG_MOVED',
     ]);
   });
 

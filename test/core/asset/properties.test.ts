@@ -47,7 +47,7 @@ const historyOf = (dataChange: fc.Arbitrary<boolean>) =>
           fc.record({ status: fc.constantFrom('PASSED', 'FAILED'), check: fc.constantFrom('a', 'b') } as const),
           { maxLength: 3 },
         ),
-        tag: fc.option(fc.constantFrom('t', 'u', 'v'), { nil: null }),
+        tag: fc.option(fc.tuple(fc.constantFrom('t', 'u'), fc.nat({ max: 3 })), { nil: null }),
         approve: fc.boolean(),
       }),
       { minLength: 1, maxLength: 7 },
@@ -69,8 +69,10 @@ const historyOf = (dataChange: fc.Arbitrary<boolean>) =>
             eventId: `e${clock}`,
           }),
         );
-        const tags =
-          step.tag === null ? [] : [statedOf('TAG_CREATED', { tag: step.tag, snapshotId, commitTime: tick() })];
+        const [tag, behind] = step.tag ?? [null, 0];
+        const tagged = `${Math.max(1, index + 1 - behind)}`;
+        const said = behind === 3 ? 'TAG_DELETED' : 'TAG_CREATED';
+        const tags = tag === null ? [] : [statedOf(said, { tag, snapshotId: tagged, commitTime: tick() })];
         const approvals = step.approve
           ? [statedOf('SCHEMA_CHANGE_APPROVED', { schemaId: `${schema}`, eventId: `a${clock}-${index}` })]
           : [];

@@ -1,0 +1,90 @@
+/**
+ * The figures that the project may quote, each beside the plain limit of the machine in the same run. See docs/reference/benchmarks.md.
+ *
+ *   npm run bench                            lists the benchmarks
+ *   npm run bench -- NAME… | all [--json] [--format F] [--count N] [--dir FOLDER]
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { fire } from './fire.ts';
+import { commitOf, hostOf } from './host.ts';
+import { latency } from './latency.ts';
+import type { Benchmark } from './measure.ts';
+import { memory } from './memory.ts';
+import { type Reported, table } from './report.ts';
+import { scan } from './scan.ts';
+import { start } from './start.ts';
+import { FORMATS, tableWriter } from './tables.ts';
+
+/** A benchmark is one file and one line here. */
+const BENCHMARKS: Readonly<Record<string, Benchmark>> = { latency, start, memory, scan, fire };
+
+const USAGE = `npm run bench -- NAME… | all [--json] [--format ${FORMATS.join('|')}] [--count N] [--dir FOLDER]
+
+${Object.entries(BENCHMARKS)
+  .map(([name, { summary }]) => `  ${name.padEnd(9)} ${summary}`)
+  .join('\n')}
+
+--json      one object a line: name, goal, unit, result, limit, ok, host, commit
+--format    the format of the tables (default: ${FORMATS[0]})
+--count     fewer or more repetitions than the figures in docs/reference/benchmarks.md: for a short look
+--dir       a folder on the disk to be measured (default: the folder for temporary files)
+`;
+
+const arguments_ = () =>
+  parseArgs({
+    allowPositionals: true,
+    options: {
+      json: { type: 'boolean', default: false },
+      format: { type: 'string', default: FORMATS[0] ?? '' },
+      count: { type: 'string' },
+      dir: { type: 'string', default: tmpdir() },
+    },
+  });
+
+type Options = ReturnType<typeof arguments_>['values'];
+
+/** Runs one benchmark in a folder of its own. */
+const run = async (
+  name: string,
+  benchmark: Benchmark,
+  { format, count, dir }: Options,
+): Promise<readonly Reported[]> => {
+  mkdirSync(dir, { recursive: true });
+  const folder = mkdtempSync(join(resolve(dir), 'sluice-bench-'));
+  try {
+    const host = hostOf(folder);
+    const say = (text: string): void => void process.stderr.write(`${name}: ${text}\n`);
+    const measures = await benchmark.run({ folder, format, count: count === undefined ? null : Number(count), say });
+    return measures.map((measure) => ({ ...measure, host, commit: commitOf() }));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+/** 0: every goal was met; 1: one was missed; 2: wrong usage. */
+const main = async (): Promise<number> => {
+  const { values, positionals } = arguments_();
+  const names = positionals.includes('all') ? Object.keys(BENCHMARKS) : positionals;
+  const unknown = names.filter((name) => BENCHMARKS[name] === undefined);
+  if (names.length === 0 || unknown.length > 0 || (values.count !== undefined && !/^[1-9]\d*$/.test(values.count))) {
+    process.stdout.write(USAGE);
+    return names.length === 0 ? 0 : 2;
+  }
+  tableWriter(values.format);
+  const reported: Reported[] = [];
+  for (const name of names) {
+    const benchmark = BENCHMARKS[name];
+    if (benchmark === undefined) continue;
+    const measures = await run(name, benchmark, values);
+    reported.push(...measures);
+    process.stdout.write(
+      values.json ? measures.map((measure) => `${JSON.stringify(measure)}\n`).join('') : table(measures),
+    );
+  }
+  return reported.some(({ ok }) => ok === false) ? 1 : 0;
+};
+
+process.exitCode = await main();

@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { createWriteStream, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+
+/** What is started: the sources, as this repository runs, or the build, as people who install the package run it. */
+export const PROGRAMS = { src: join(ROOT, 'src/cli/main.ts'), dist: join(ROOT, 'dist/cli/main.js') } as const;
+export type Program = keyof typeof PROGRAMS;
+
+export interface Server {
+  readonly pid: number;
+  /** From the spawn to the `ready` line, in ms. */
+  readonly readyMs: number;
+  /** An answer of its HTTP API: the path below `/api/v1`. */
+  get(path: string): Promise<unknown>;
+  /** SIGTERM, and wait until it has ended. */
+  stop(): Promise<void>;
+}
+
+/** Starts `sluice server` as a person would, on a data folder and a free port, and waits for its ready line. */
+const startServer = async (data: string, program: Program = 'src'): Promise<Server> => {
+  const config = `${data}.yaml`;
+  writeFileSync(config, `log: {destination: ${JSON.stringify(`${data}.log`)}}\n`);
+  const from = performance.now();
+  const args = [PROGRAMS[program], 'server', '--config', config, '--data', data, '--port', '0'];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const errors = createWriteStream(`${data}.err`);
+  child.stderr.pipe(errors);
+  const ended = new Promise<void>((done) => child.once('close', () => done()));
+  const readyMs = await new Promise<number>((done, fail) => {
+    child.stdout.on('data', (bytes: Buffer) => {
+      if (/^ready /m.test(bytes.toString())) done(performance.now() - from);
+    });
+    void ended.then(() =>
+      fail(new Error(`The server ended before it was ready: ${readFileSync(`${data}.err`, 'utf8')}`)),
+    );
+  });
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    await ended;
+  };
+  return { pid: child.pid ?? 0, readyMs, get: (path) => get(data, path), stop };
+};
+
+const get = async (data: string, path: string): Promise<unknown> => {
+  const { url } = JSON.parse(readFileSync(join(data, 'server.json'), 'utf8')) as { url: string };
+  const token = readFileSync(join(data, 'admin.token'), 'utf8').trim();
+  const answer = await fetch(`${url}/api/v1${path}`, { headers: { authorization: `Bearer ${token}` } });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return answer.json();
+};
+
+/** Runs the work against a server and stops the server, whatever happens. */
+export const withServer = async <T>(
+  data: string,
+  work: (server: Server) => Promise<T>,
+  program: Program = 'src',
+): Promise<T> => {
+  const server = await startServer(data, program);
+  try {
+    return await work(server);
+  } finally {
+    await server.stop();
+  }
+};
+
+/** Runs a `sluice` command; throws with what it said if it fails. */
+export const sluice = (args: readonly string[]): Promise<void> =>
+  new Promise((done, fail) => {
+    const child = spawn(process.execPath, [PROGRAMS.src, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+    let said = '';
+    child.stderr.on('data', (bytes: Buffer) => {
+      said += bytes.toString();
+    });
+    child.once('close', (code) =>
+      code === 0 ? done() : fail(new Error(`sluice ${args.join(' ')} ended with exit code ${code}: ${said}`)),
+    );
+  });
+
+/** Resident memory of a process, in MB: from the kernel where it tells, else from ps. */
+export const residentMB = async (pid: number): Promise<number> => {
+  if (existsSync('/proc/self/status')) {
+    const kb = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return Number(kb) / 1024;
+  }
+  const { promisify } = await import('node:util');
+  const { execFile } = await import('node:child_process');
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(pid)]);
+  return Number(stdout.trim()) / 1024;
+};

@@ -1,0 +1,88 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { layStep, readSteps } from '../demo/recording.ts';
+
+/** Writes tables of one format as an engine would, from a commit that a real one wrote. */
+export interface TableWriter {
+  /** A table with its first commit. */
+  create(folder: string): void;
+  /** The next commit: `id` is one more than the last; a commit of new data each time. */
+  commit(folder: string, id: number): void;
+  /** The file that tells a reader whether there is a commit after `id`: what a poll at rest cannot do without. */
+  probe(folder: string, id: number): string;
+}
+
+/** A format joins the benchmarks by one line here. */
+const WRITERS: ReadonlyMap<string, () => TableWriter> = new Map([['paimon', () => paimonWriter()]]);
+
+export const FORMATS = [...WRITERS.keys()];
+
+export const tableWriter = (format: string): TableWriter => {
+  const make = WRITERS.get(format);
+  if (make === undefined)
+    throw new Error(`The benchmarks write no ${format} tables yet; use one of: ${FORMATS.join(', ')}.`);
+  return make();
+};
+
+const TABLE = 'ods_db.db/ods_order_latest';
+/** Steps of the recording: the table is made; three orders are appended. */
+const STEPS = [1, 2];
+
+interface RecordedFile {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
+const recordedTable = (): readonly RecordedFile[] => {
+  const staging = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
+  try {
+    for (const number of STEPS) {
+      const step = readSteps().get(number);
+      if (step !== undefined) layStep(step, staging);
+    }
+    const root = join(staging, TABLE);
+    return readdirSync(root, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((path) => ({ path: path.slice(root.length + 1), bytes: readFileSync(path) }));
+  } finally {
+    rmSync(staging, { recursive: true });
+  }
+};
+
+/** Later commits are the recorded one under the next id: the same three rows appended once more, so a reader finds the same work in each. */
+const paimonWriter = (): TableWriter => {
+  const files = recordedTable();
+  const folders = [...new Set(files.map(({ path }) => path.split('/')[0] ?? ''))];
+  const first = JSON.parse(textOf(files, 'snapshot/snapshot-1'), exact) as Record<string, unknown>;
+  const snapshot = (id: number): string =>
+    JSON.stringify({ ...first, id, uuid: crypto.randomUUID(), timeMillis: Date.now() });
+  const replace = (file: string, text: string): void => {
+    writeFileSync(`${file}.part`, text);
+    renameSync(`${file}.part`, file);
+  };
+  return {
+    create(folder) {
+      for (const name of folders) mkdirSync(join(folder, name), { recursive: true });
+      for (const { path, bytes } of files) writeFileSync(join(folder, path), bytes);
+    },
+    commit(folder, id) {
+      replace(join(folder, 'snapshot', `snapshot-${id}`), snapshot(id));
+      replace(join(folder, 'snapshot/LATEST'), String(id));
+    },
+    probe: (folder, id) => join(folder, 'snapshot', `snapshot-${id + 1}`),
+  };
+};
+
+const textOf = (files: readonly RecordedFile[], path: string): string => {
+  const file = files.find((each) => each.path === path);
+  if (file === undefined) throw new Error(`The recording in demo/gmv has no ${path}.`);
+  return new TextDecoder().decode(file.bytes);
+};
+
+/** Commit identifiers go beyond 2^53: kept as they stand. */
+const exact = (_key: string, value: unknown, context?: { readonly source?: string }): unknown =>
+  typeof value === 'number' && !Number.isSafeInteger(value) && context?.source !== undefined
+    ? JSON.rawJSON(context.source)
+    : value;

@@ -1,0 +1,117 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import { openSqlite } from '../../src/store/dialects/sqlite.ts';
+import { sqliteSchemaDump } from '../../src/store/dump.ts';
+import { openStore } from '../../src/store/open.ts';
+import { PROJECT } from '../support/tree.ts';
+
+const newFile = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-sqlite-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, 'sluice.db');
+};
+
+const open = (url: string) => openStore({ url, clock: () => 5n, nonce: () => 'n', sha256: (text) => text });
+
+const migrated = async (file: string): Promise<void> => {
+  const store = await open(file);
+  await store.admin.migrate();
+  await store.close();
+};
+
+test('the committed schema is what the migrations make', async () => {
+  const file = newFile();
+  await migrated(file);
+  const database = new DatabaseSync(file, { readOnly: true });
+  const made = database
+    .prepare("select sql from sqlite_master where sql is not null and name not like 'sqlite_%'")
+    .all();
+  database.close();
+  const committed = readFileSync(join(PROJECT, 'src/store/snapshots/sqlite.sql'), 'utf8');
+  expect(committed).toBe(sqliteSchemaDump());
+  for (const row of made) expect(committed).toContain(`${String(row['sql'])};`);
+  expect(committed.match(/^CREATE /gm)).toHaveLength(made.length);
+});
+
+test('an older Sluice refuses the database of a newer one, and leaves it as it is', async () => {
+  const file = newFile();
+  await migrated(file);
+  const database = new DatabaseSync(file);
+  database.exec("insert into t_ds_version (version, name, apply_time) values (99, 'later', 0)");
+  database.close();
+  await expect(open(file)).rejects.toMatchObject({ code: 'SCHEMA_TOO_NEW' });
+});
+
+test('another kind of database is refused in words', async () => {
+  await expect(open('postgres://localhost/sluice')).rejects.toMatchObject({ code: 'BAD_CONFIG' });
+});
+
+test('a commit that returned survives power loss: WAL and synchronous FULL', async () => {
+  const { writer, reader } = openSqlite(newFile(), null);
+  const pragma = async (name: string) => {
+    const { rows } = await writer.executeQuery<Record<string, unknown>>({
+      sql: `PRAGMA ${name}`,
+      parameters: [],
+      query: { kind: 'RawNode', sqlFragments: [], parameters: [] },
+      queryId: { queryId: 'q' },
+    });
+    return Object.values(rows[0] ?? {})[0];
+  };
+  expect(await pragma('journal_mode')).toBe('wal');
+  expect(await pragma('synchronous')).toBe(2n);
+  expect(await pragma('foreign_keys')).toBe(1n);
+  await reader.destroy();
+  await writer.destroy();
+});
+
+test('a reader is not held up by an open transaction and sees only what was committed', async () => {
+  const file = newFile();
+  await migrated(file);
+  const { writer, reader } = openSqlite(file, null);
+  const codes = () => reader.selectFrom('t_ds_code_sequence').select('name').execute();
+  await writer.transaction().execute(async (tx) => {
+    await tx.insertInto('t_ds_code_sequence').values({ name: 'x', next_code: 1 }).execute();
+    expect(await codes()).toEqual([]);
+  });
+  expect(await codes()).toEqual([{ name: 'x' }]);
+  await reader.destroy();
+  await writer.destroy();
+});
+
+test('numbers that would be rounded are refused, 64-bit ones are exact', async () => {
+  const file = newFile();
+  await migrated(file);
+  const { writer, reader } = openSqlite(file, null);
+  const insert = (name: string, code: bigint | number) =>
+    writer.insertInto('t_ds_code_sequence').values({ name, next_code: code }).execute();
+  await expect(insert('a', 2 ** 53)).rejects.toThrow(TypeError);
+  await expect(insert('a', 0.5)).rejects.toThrow(TypeError);
+  await insert('a', 9_223_372_036_854_775_807n);
+  expect(await reader.selectFrom('t_ds_code_sequence').select('next_code').execute()).toEqual([
+    { next_code: 9_223_372_036_854_775_807n },
+  ]);
+  await reader.destroy();
+  await writer.destroy();
+});
+
+test('transactions of one store wait in line, and one that fails leaves nothing behind', async () => {
+  const file = newFile();
+  await migrated(file);
+  const { writer, reader } = openSqlite(file, null);
+  const raise = (fail: boolean) =>
+    writer.transaction().execute(async (tx) => {
+      const rows = await tx.selectFrom('t_ds_code_sequence').selectAll().execute();
+      const next = (rows[0]?.next_code ?? 0n) + 1n;
+      await tx.deleteFrom('t_ds_code_sequence').execute();
+      await tx.insertInto('t_ds_code_sequence').values({ name: 'n', next_code: next }).execute();
+      if (fail) throw new Error('no');
+    });
+  const results = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => raise(i % 4 === 0)));
+  expect(results.filter((result) => result.status === 'rejected')).toHaveLength(5);
+  expect(await reader.selectFrom('t_ds_code_sequence').select('next_code').execute()).toEqual([{ next_code: 15n }]);
+  await reader.destroy();
+  await writer.destroy();
+});
