@@ -10,6 +10,7 @@ import { tableWriter } from './tables.ts';
 const COUNT = 100;
 const WARM_UP = 5;
 const GOAL_MS = 20;
+const POLL_SECONDS = 0.1;
 /** Long enough for the run before to have ended, not a multiple of anything that the server does at intervals. */
 const restMs = (): number => 120 + Math.random() * 100;
 
@@ -22,7 +23,7 @@ export const latency: Benchmark = {
   summary: 'commit recorded -> task process started, on an idle server, beside a bare process',
   run: async (settings) => {
     const place = prepare(settings);
-    const measured = await withServer(place.data, async (server) => {
+    const measured = await withServer(place.data, { pollSeconds: POLL_SECONDS }, async (server) => {
       await sluice(['apply', '-f', place.file, '--data', place.data]);
       return trigger(place, server, settings);
     });
@@ -40,7 +41,7 @@ interface Place {
 
 const prepare = ({ folder, format }: Settings): Place => {
   const [data, file, out] = [join(folder, 'data'), join(folder, 'bench.yaml'), join(folder, 'out')];
-  const asset = { ...assetAt(format, folder, 1), pollIntervalSeconds: 0.1 };
+  const asset = assetAt(format, folder, 1);
   mkdirSync(out);
   tableWriter(format).create(asset.location);
   const script = `now=$EPOCHREALTIME\necho "$now" >${out}/part && mv ${out}/part ${out}/\${asset.t1.snapshot_id}\n`;

@@ -64,7 +64,7 @@ const run = async (
   }
 };
 
-/** 0: every goal was met; 1: one was missed; 2: wrong usage. */
+/** 0: every goal was met; 1: one was missed; 2: wrong usage, or a benchmark that failed. */
 const main = async (): Promise<number> => {
   const { values, positionals } = arguments_();
   const names = positionals.includes('all') ? Object.keys(BENCHMARKS) : positionals;
@@ -87,4 +87,9 @@ const main = async (): Promise<number> => {
   return reported.some(({ ok }) => ok === false) ? 1 : 0;
 };
 
-process.exitCode = await main();
+const failed = (error: unknown): number => {
+  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  return 2;
+};
+
+process.exitCode = await main().catch(failed);

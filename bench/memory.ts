@@ -31,12 +31,12 @@ const measureSize = async (
   const { folder, say } = settings;
   const data = join(folder, `data-${assets}`);
   const file = manyTables(settings, assets);
-  const registered = await withServer(data, async ({ pid }) => {
+  const registered = await withServer(data, {}, async ({ pid }) => {
     await sluice(['apply', '-f', file, '--data', data]);
     say(`${assets} assets registered; idle for ${IDLE_SECONDS} s`);
     return idle(pid);
   });
-  const restarted = await withServer(data, ({ pid }) => {
+  const restarted = await withServer(data, {}, ({ pid }) => {
     say(`started again; idle for ${IDLE_SECONDS} s`);
     return idle(pid);
   });

@@ -8,6 +8,13 @@ const ROOT = join(import.meta.dirname, '..');
 export const PROGRAMS = { src: join(ROOT, 'src/cli/main.ts'), dist: join(ROOT, 'dist/cli/main.js') } as const;
 export type Program = keyof typeof PROGRAMS;
 
+export interface Started {
+  /** Default: the sources. */
+  readonly program?: Program;
+  /** How often tables are looked at; default: the product's own. */
+  readonly pollSeconds?: number;
+}
+
 export interface Server {
   readonly pid: number;
   /** From the spawn to the `ready` line, in ms. */
@@ -19,9 +26,10 @@ export interface Server {
 }
 
 /** Starts `sluice server` as a person would, on a data folder and a free port, and waits for its ready line. */
-const startServer = async (data: string, program: Program = 'src'): Promise<Server> => {
+const startServer = async (data: string, { program = 'src', pollSeconds }: Started): Promise<Server> => {
   const config = `${data}.yaml`;
-  writeFileSync(config, `log: {destination: ${JSON.stringify(`${data}.log`)}}\n`);
+  const polling = pollSeconds === undefined ? {} : { 'event-source': { polling: { 'interval-seconds': pollSeconds } } };
+  writeFileSync(config, JSON.stringify({ log: { destination: `${data}.log` }, 'asset-event-scheduling': polling }));
   const from = performance.now();
   const args = [PROGRAMS[program], 'server', '--config', config, '--data', data, '--port', '0'];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -54,10 +62,10 @@ const get = async (data: string, path: string): Promise<unknown> => {
 /** Runs the work against a server and stops the server, whatever happens. */
 export const withServer = async <T>(
   data: string,
+  started: Started,
   work: (server: Server) => Promise<T>,
-  program: Program = 'src',
 ): Promise<T> => {
-  const server = await startServer(data, program);
+  const server = await startServer(data, started);
   try {
     return await work(server);
   } finally {

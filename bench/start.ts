@@ -17,7 +17,7 @@ export const start: Benchmark = {
     const existing = join(folder, 'existing');
     say(`a data folder with ${ASSETS} assets`);
     const file = manyTables(settings, ASSETS);
-    await withServer(existing, () => sluice(['apply', '-f', file, '--data', existing]));
+    await withServer(existing, {}, () => sluice(['apply', '-f', file, '--data', existing]));
     const programs = (Object.keys(PROGRAMS) as Program[]).filter((program) => existsSync(PROGRAMS[program]));
     if (!programs.includes('dist')) say('dist is not built, so it is not measured: npm run build');
     const measures: Measure[] = [];
@@ -55,7 +55,7 @@ const both = async (
 };
 
 const readyMs = (data: string, program: Program): Promise<number> =>
-  withServer(data, async (server) => server.readyMs, program);
+  withServer(data, { program }, async (server) => server.readyMs);
 
 const bareNode = (): Promise<void> =>
   new Promise((done, fail) => {

@@ -32,7 +32,9 @@ export class Feed {
   }
 
   async look(): Promise<void> {
-    for (const event of (await this.#api.events()).filter((one) => one.id > this.#lastEvent).toSorted((a, b) => a.id - b.id)) {
+    for (const event of (await this.#api.events())
+      .filter((one) => one.id > this.#lastEvent)
+      .toSorted((a, b) => a.id - b.id)) {
       this.#lastEvent = event.id;
       this.events.push(event);
       line('  event', describeEvent(event));
@@ -43,9 +45,18 @@ export class Feed {
   #show(run: RunRow): void {
     const before = this.#runs.get(run.id);
     this.#runs.set(run.id, run);
-    if (before === undefined) line(cyan('  run'.padEnd(9)), `${cyan(`#${run.id} ${run.workflow}`)} starts with ${pinsOf(run)}${run.triggerGroup === null ? ', by hand' : ''}`);
+    if (before === undefined)
+      line(
+        cyan('  run'.padEnd(9)),
+        `${cyan(`#${run.id} ${run.workflow}`)} starts with ${pinsOf(run)}${run.triggerGroup === null ? ', by hand' : ''}`,
+      );
     if (before?.state !== run.state && isFinished(run))
-      line('  run', run.state === 'SUCCESS' ? green(`#${run.id} ${run.workflow} SUCCESS`) : red(`#${run.id} ${run.workflow} ${run.state}`));
+      line(
+        '  run',
+        run.state === 'SUCCESS'
+          ? green(`#${run.id} ${run.workflow} SUCCESS`)
+          : red(`#${run.id} ${run.workflow} ${run.state}`),
+      );
   }
 }
 

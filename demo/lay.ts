@@ -14,10 +14,16 @@ const write = findWrite(writer, pinOf);
 const step = write === undefined ? undefined : readSteps().get(write.step);
 if (step === undefined) {
   const pins = Object.entries(process.env).filter(([name]) => /^SLUICE_ASSET_.*(?<!PREVIOUS)_SNAPSHOT_ID$/.test(name));
-  console.error(`The recording holds no commit that ${writer} made from ${pins.map(([n, v]) => `${n}=${v}`).join(', ') || 'no pins'}.`);
+  console.error(
+    `The recording holds no commit that ${writer} made from ${pins.map(([n, v]) => `${n}=${v}`).join(', ') || 'no pins'}.`,
+  );
   process.exit(1);
 }
-console.log(`${writer} reads ${Object.entries(write?.reads ?? {}).map(([alias, id]) => `${alias}@${id}`).join(', ')}`);
+console.log(
+  `${writer} reads ${Object.entries(write?.reads ?? {})
+    .map(([alias, id]) => `${alias}@${id}`)
+    .join(', ')}`,
+);
 layStep(step, warehouse);
 console.log(`laid step ${step.step}: ${step.did}`);
 if (step.note !== undefined) console.log(step.note);

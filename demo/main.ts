@@ -35,10 +35,20 @@ const main = async (): Promise<number> => {
     console.log(`server   ${server.url}   data ${data}\n`);
     await sluice(['apply', '-f', join(folder, 'gmv.yaml'), '--data', data]);
     const feed = new Feed(new Api(data));
-    const problems = await play({ api: new Api(data), feed, data, warehouse: join(folder, 'warehouse'), fast: options.fast });
+    const problems = await play({
+      api: new Api(data),
+      feed,
+      data,
+      warehouse: join(folder, 'warehouse'),
+      fast: options.fast,
+    });
     problems.push(...(await summary(new Api(data), feed)));
     for (const problem of problems) console.log(red(`not as it must be: ${problem}`));
-    console.log(problems.length === 0 ? green('\nAll is as it must be.') : red(`\n${problems.length} things are not as they must be.`));
+    console.log(
+      problems.length === 0
+        ? green('\nAll is as it must be.')
+        : red(`\n${problems.length} things are not as they must be.`),
+    );
     if (options.serve) await serve(server, data);
     return problems.length === 0 ? 0 : 1;
   } finally {
@@ -49,7 +59,13 @@ const main = async (): Promise<number> => {
 const serve = async (server: { readonly url: string; readonly ended: Promise<void> }, data: string): Promise<void> => {
   const where = options.data === '.sluice' ? '' : ` --data ${data}`;
   console.log(`\nThe server goes on at ${server.url}. In another terminal:`);
-  for (const command of ['why dwd', 'runs list', 'asset list', 'asset versions paimon://ods_db/ods_order_latest', 'runs show 1'])
+  for (const command of [
+    'why dwd',
+    'runs list',
+    'asset list',
+    'asset versions paimon://ods_db/ods_order_latest',
+    'runs show 1',
+  ])
     console.log(`  ${bold(`npx sluice ${command}${where}`)}`);
   console.log('(`npm run build` first, once.) Ctrl-C ends it.');
   await server.ended;

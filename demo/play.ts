@@ -50,20 +50,33 @@ const perform = (stage: Stage, act: Act, steps: ReturnType<typeof readSteps>): P
   }
 };
 
-const commit = async (stage: Stage, act: Act & { act: 'COMMIT' }, steps: ReturnType<typeof readSteps>): Promise<string | null> => {
+const commit = async (
+  stage: Stage,
+  act: Act & { act: 'COMMIT' },
+  steps: ReturnType<typeof readSteps>,
+): Promise<string | null> => {
   const step = steps.get(act.step);
   if (step === undefined) return `step ${act.step} is not in the recording`;
   line('writer', bold(act.says));
   const before = stage.feed.events.length;
   layStep(step, stage.warehouse);
-  const seen = await stage.feed.until(PATIENCE_MS, () => stage.feed.events.slice(before).find((event) => event.assetKey === act.asset && matches(event, act.seen)));
+  const seen = await stage.feed.until(PATIENCE_MS, () =>
+    stage.feed.events.slice(before).find((event) => event.assetKey === act.asset && matches(event, act.seen)),
+  );
   return seen === null ? `step ${act.step} (${act.says}) was not noticed` : null;
 };
 
 const matches = (event: { readonly eventType: string; readonly snapshotId: string | null }, seen: Seen): boolean =>
-  'eventType' in seen ? event.eventType === seen.eventType : event.eventType === 'SNAPSHOT_COMMITTED' && event.snapshotId === seen.snapshotId;
+  'eventType' in seen
+    ? event.eventType === seen.eventType
+    : event.eventType === 'SNAPSHOT_COMMITTED' && event.snapshotId === seen.snapshotId;
 
-const state = async (stage: Stage, says: string, assetKey: string, event: Readonly<Record<string, unknown>>): Promise<null> => {
+const state = async (
+  stage: Stage,
+  says: string,
+  assetKey: string,
+  event: Readonly<Record<string, unknown>>,
+): Promise<null> => {
   line('check', bold(says));
   await stage.api.emit({ assetKey, ...event });
   await stage.feed.look();
@@ -80,12 +93,18 @@ const byHand = async (stage: Stage, act: Act & { act: 'RUN' }): Promise<null> =>
 const chain = async (stage: Stage, act: Act & { act: 'CHAIN' }): Promise<string | null> => {
   const rounds = stage.feed.runs().filter((run) => run.workflow === 'ads').length + 1;
   const done = await stage.feed.until(PATIENCE_MS, () => {
-    const ends = CHAIN.map((workflow) => stage.feed.runs().filter((run) => run.workflow === workflow && isFinished(run)).length);
+    const ends = CHAIN.map(
+      (workflow) => stage.feed.runs().filter((run) => run.workflow === workflow && isFinished(run)).length,
+    );
     const failed = stage.feed.runs().some((run) => isFinished(run) && run.state !== 'SUCCESS');
     return failed || ends.every((count) => count === rounds) ? ends : undefined;
   });
-  if (done === null || done.some((count) => count !== rounds)) return `the chain for GMV ${act.gmv} did not run to its end`;
-  const gmv = await gmvOf(stage.api, stage.feed.runs().findLast((run) => run.workflow === 'ads'));
+  if (done === null || done.some((count) => count !== rounds))
+    return `the chain for GMV ${act.gmv} did not run to its end`;
+  const gmv = await gmvOf(
+    stage.api,
+    stage.feed.runs().findLast((run) => run.workflow === 'ads'),
+  );
   line('result', green(`GMV ${gmv ?? 'unknown'}`));
   return gmv === act.gmv ? null : `the chain produced GMV ${gmv}, not ${act.gmv}`;
 };
@@ -102,13 +121,17 @@ export const gmvOf = async (api: Api, run: RunRow | undefined): Promise<string |
 const nothing = async (stage: Stage, act: Act & { act: 'NOTHING' }): Promise<string | null> => {
   const runs = stage.feed.runs().length;
   const expected = act.blockedBy?.toSorted().join();
-  const why = await stage.feed.until(SETTLE_MS, async () => {
-    const now = await stage.api.why('dwd');
-    return expected === undefined || openCodes(now).join() === expected ? now : undefined;
-  }) ?? (await stage.api.why('dwd'));
+  const why =
+    (await stage.feed.until(SETTLE_MS, async () => {
+      const now = await stage.api.why('dwd');
+      return expected === undefined || openCodes(now).join() === expected ? now : undefined;
+    })) ?? (await stage.api.why('dwd'));
   await stage.feed.look();
   const open = why.groups.flatMap((one) => one.results).filter((leaf) => !leaf.met);
-  line('waits', `${dim(`${act.because}.`)} ${open.map((leaf) => yellow(`${tableOf(leaf.assetKey ?? 'group')}: ${leaf.actual}`)).join('; ')}`);
+  line(
+    'waits',
+    `${dim(`${act.because}.`)} ${open.map((leaf) => yellow(`${tableOf(leaf.assetKey ?? 'group')}: ${leaf.actual}`)).join('; ')}`,
+  );
   if (stage.feed.runs().length !== runs) return `a run started although ${act.because}`;
   const codes = openCodes(why).join();
   return expected === undefined || codes === expected ? null : `why dwd says ${codes}, not ${expected}`;

@@ -10,7 +10,9 @@ const MARK = 'demo.json';
 /** A fresh demo folder inside the data folder. Refuses a data folder that somebody uses for real work. */
 export const prepareFolder = (data: string): string => {
   if (existsSync(data) && !existsSync(join(data, MARK)))
-    throw new Error(`${data} holds the data of a server that is not the demo's; name another folder: npm run demo -- --data DIR`);
+    throw new Error(
+      `${data} holds the data of a server that is not the demo's; name another folder: npm run demo -- --data DIR`,
+    );
   stopIfRunning(data);
   rmSync(data, { recursive: true, force: true });
   const folder = join(data, 'demo');
@@ -34,7 +36,9 @@ const stopIfRunning = (data: string): void => {
   } catch {
     return;
   }
-  throw new Error(`A demo is still serving from ${data} (pid ${pid}); end it first, or name another folder: npm run demo -- --data DIR`);
+  throw new Error(
+    `A demo is still serving from ${data} (pid ${pid}); end it first, or name another folder: npm run demo -- --data DIR`,
+  );
 };
 
 export interface DemoServer {
@@ -44,10 +48,17 @@ export interface DemoServer {
 }
 
 /** Starts `sluice server` and waits for its ready line. Its log goes to server.log in the demo folder. */
-export const startServer = async (options: { readonly data: string; readonly folder: string; readonly port: string }): Promise<DemoServer> => {
+export const startServer = async (options: {
+  readonly data: string;
+  readonly folder: string;
+  readonly port: string;
+}): Promise<DemoServer> => {
   const config = join(options.folder, 'sluice.yaml');
   const log = join(options.folder, 'server.log');
-  writeFileSync(config, `log: {destination: ${JSON.stringify(log)}}\nasset-event-scheduling: {event-source: {polling: {interval-seconds: 0.1}}}\n`);
+  writeFileSync(
+    config,
+    `log: {destination: ${JSON.stringify(log)}}\nasset-event-scheduling: {event-source: {polling: {interval-seconds: 0.1}}}\n`,
+  );
   const args = [CLI, 'server', '--config', config, '--data', options.data, '--port', options.port];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const ended = new Promise<void>((done) => child.once('exit', () => done()));
@@ -73,5 +84,7 @@ export const startServer = async (options: { readonly data: string; readonly fol
 export const sluice = (args: readonly string[]): Promise<void> =>
   new Promise((done, fail) => {
     const child = spawn(process.execPath, [CLI, ...args], { stdio: 'inherit' });
-    child.once('exit', (code) => (code === 0 ? done() : fail(new Error(`sluice ${args.join(' ')} ended with exit code ${code}.`))));
+    child.once('exit', (code) =>
+      code === 0 ? done() : fail(new Error(`sluice ${args.join(' ')} ended with exit code ${code}.`)),
+    );
   });

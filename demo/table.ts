@@ -31,11 +31,13 @@ const fail = (sentence: string): never => {
   process.exit(2);
 };
 
-const commitsIn = (): number => readdirSync(join(folder, 'snapshot')).filter((name) => /^snapshot-\d+$/.test(name)).length;
+const commitsIn = (): number =>
+  readdirSync(join(folder, 'snapshot')).filter((name) => /^snapshot-\d+$/.test(name)).length;
 
 if (!['create', 'commit'].includes(action) || folder === '') fail('Usage: node demo/table.ts create|commit FOLDER');
 if (action === 'create' && existsSync(folder)) fail(`${folder} exists already; name a folder that does not.`);
-if (action === 'commit' && !existsSync(join(folder, 'snapshot'))) fail(`There is no table in ${folder}; make one: node demo/table.ts create ${folder}`);
+if (action === 'commit' && !existsSync(join(folder, 'snapshot')))
+  fail(`There is no table in ${folder}; make one: node demo/table.ts create ${folder}`);
 
 const next = action === 'create' ? 0 : commitsIn();
 const step = COMMITS[next];

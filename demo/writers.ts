@@ -29,4 +29,6 @@ export const RECORDED_WRITES: readonly RecordedWrite[] = [
 ];
 
 export const findWrite = (writer: string, pinOf: (alias: string) => string | undefined): RecordedWrite | undefined =>
-  RECORDED_WRITES.find((one) => one.writer === writer && Object.entries(one.reads).every(([alias, id]) => pinOf(alias) === id));
+  RECORDED_WRITES.find(
+    (one) => one.writer === writer && Object.entries(one.reads).every(([alias, id]) => pinOf(alias) === id),
+  );

@@ -1,12 +1,14 @@
 // npm run generate: writes the committed files that are derived from code; `-- --check` only says which of them are out of date.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { applyFileSchema } from '../src/api/contract/apply-file.ts';
 import { ERRORS } from '../src/core/errors.ts';
 import { sqliteSchemaDump } from '../src/store/dump.ts';
 import { PROJECT } from './run.ts';
 
 /** File → its text. A generated file is one row here; the text must depend on the code alone (no time, no machine). */
 const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
+  'docs/reference/apply.schema.json': applyFileSchema,
   'docs/reference/errors.md': errorPage,
   'src/store/snapshots/sqlite.sql': sqliteSchemaDump,
 };

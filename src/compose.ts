@@ -141,7 +141,10 @@ const startLocked = async (settings: ServerSettings, hooks: ServerHooks, lock: F
 
 const listenProblem = (error: unknown, { host, port }: ServerSettings): unknown =>
   (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
-    ? new SluiceError('CONFLICT', `Port ${port} of ${host} is taken: stop what listens there, or give another --port (0: a free one).`)
+    ? new SluiceError(
+        'CONFLICT',
+        `Port ${port} of ${host} is taken: stop what listens there, or give another --port (0: a free one).`,
+      )
     : error;
 
 interface Parts {
@@ -153,7 +156,9 @@ interface Parts {
 }
 
 /** The duties, each with its loop, and who wakes whom. */
-const startMaster = (parts: Parts): { readonly scanner: Scanner; readonly metrics: Metrics; readonly stop: () => Promise<void> } => {
+const startMaster = (
+  parts: Parts,
+): { readonly scanner: Scanner; readonly metrics: Metrics; readonly stop: () => Promise<void> } => {
   const { store, clock, log } = parts;
   const metrics = createMetrics();
   const observer = createObserver(log.child('master'), metrics);
@@ -165,11 +170,19 @@ const startMaster = (parts: Parts): { readonly scanner: Scanner; readonly metric
     scanner,
     createResolver({ groups: store.groups, clock, onEvaluated: observer.evaluated }),
     createLauncher({ runs: store.runs, onLaunched: observer.launched }),
-    createDispatcher({ runs: store.runs, clock, room: () => worker.room(), begin: (offer) => void worker.begin(offer) }),
+    createDispatcher({
+      runs: store.runs,
+      clock,
+      room: () => worker.room(),
+      begin: (offer) => void worker.begin(offer),
+    }),
     createReaper({ runs: store.runs, clock, worker }),
   ];
   const services: ReadonlyMap<string, Service> = new Map(
-    duties.map((duty) => [duty.name, createService({ name: duty.name, clock, log: log.child(duty.name), runOnce: (signal) => duty.runOnce(signal) })]),
+    duties.map((duty) => [
+      duty.name,
+      createService({ name: duty.name, clock, log: log.child(duty.name), runOnce: (signal) => duty.runOnce(signal) }),
+    ]),
   );
   scanner.onWanted(() => wake('scanner'));
   store.onHint((hint) => {
@@ -204,7 +217,11 @@ const createScanner = ({ settings, store, clock, log }: Parts, observer: Observe
     onScanned: observer.scanned,
   });
 
-const createWorker = ({ settings, store, executor, clock, log }: Parts, observer: Observer, onRoom: () => void): Worker =>
+const createWorker = (
+  { settings, store, executor, clock, log }: Parts,
+  observer: Observer,
+  onRoom: () => void,
+): Worker =>
   new Worker({
     runs: store.runs,
     executor,

@@ -36,7 +36,7 @@ const keepDigits = (key: string, value: unknown, context?: { readonly source?: s
 };
 
 /** A request's JSON in which `exactNumbers` has not looked for numbers yet. Empty text is no body. Throws SluiceError BAD_REQUEST. */
-export const parseBody = (text: string): unknown => {
+const parseBody = (text: string): unknown => {
   if (text.trim() === '') return undefined;
   try {
     return JSON.parse(text, keepDigits) as unknown;

@@ -31,6 +31,16 @@ export const answerProblems = (app: App, log: Log): void => {
   });
 };
 
+/** For addresses that fastify gives up on before it looks for a route. */
+export const answerBadAddress = (_error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
+  void send(
+    request,
+    reply,
+    'BAD_REQUEST',
+    'Correct the address: a part of it is too long, or its percent-encoding is broken.',
+  );
+};
+
 const send = (
   request: FastifyRequest,
   reply: FastifyReply,

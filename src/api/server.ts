@@ -5,10 +5,11 @@ import type { App, Routes } from './app.ts';
 import { authenticate, checkHost, requirePermissions } from './auth.ts';
 import type { ApiDeps, Permission } from './deps.ts';
 import { convertParameters, readJsonBodies } from './json-body.ts';
-import { answerProblems } from './problems.ts';
+import { answerBadAddress, answerProblems } from './problems.ts';
 import { applyRoutes } from './routes/apply.ts';
 import { assetEventRoutes } from './routes/asset-events.ts';
 import { assetRoutes } from './routes/assets.ts';
+import { assetVersionRoutes } from './routes/asset-versions.ts';
 import { dependencyRoutes } from './routes/dependencies.ts';
 import { healthRoutes } from './routes/health.ts';
 import { logRoutes } from './routes/logs.ts';
@@ -16,12 +17,13 @@ import { runRoutes } from './routes/runs.ts';
 import { triggerHistoryRoutes } from './routes/trigger-history.ts';
 import { workflowRoutes } from './routes/workflows.ts';
 
-export const BASE = '/api/v1';
+const BASE = '/api/v1';
 const MEBIBYTE = 1024 * 1024;
 
 const RESOURCES: readonly Routes[] = [
   applyRoutes,
   assetRoutes,
+  assetVersionRoutes,
   assetEventRoutes,
   dependencyRoutes,
   workflowRoutes,
@@ -36,6 +38,7 @@ const RESOURCES: readonly Routes[] = [
 export const createApi = async (deps: ApiDeps, extra: readonly Routes[] = []): Promise<App> => {
   const app = Fastify({
     bodyLimit: MEBIBYTE,
+    frameworkErrors: answerBadAddress,
     routerOptions: { maxParamLength: 4096 }, // an asset key of 512 characters, percent-encoded
     forceCloseConnections: true, // followers of a log must not keep a stopping server alive
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allowUnionTypes: true } },

@@ -37,7 +37,7 @@ async function program(args: readonly string[]): Promise<Command> {
     .description(
       'A workflow scheduler for the lakehouse: runs start when the tables they read have reached a usable version.',
     )
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'sluice: ')) })
+    .configureOutput({ outputError: (text, write) => write(sentence(text)) })
     .exitOverride();
   const used = args.find((argument) => argument !== 'help' && !argument.startsWith('-'));
   for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
@@ -47,11 +47,16 @@ async function program(args: readonly string[]): Promise<Command> {
   return sluice;
 }
 
+/** What commander says of a wrong command, with what to do about it; what our own commands say of one is a sentence already. */
+function sentence(text: string): string {
+  const said = text.replace(/^error: /, 'sluice: ').trimEnd();
+  return /[.?)]$/.test(said) ? `${said}\n` : `${said}; --help shows how it is written.\n`;
+}
+
 /** The exit code of what went wrong; says it on stderr in one sentence, unless commander has said it already. */
 function failed(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : WRONG_USAGE;
-  const sentence = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`sluice: ${sentence}\n`);
+  process.stderr.write(`sluice: ${error instanceof Error ? error.message : String(error)}\n`);
   if (process.env['SLUICE_DEBUG'] && error instanceof Error) process.stderr.write(`${error.stack ?? ''}\n`);
   else if (!(error instanceof SluiceError)) process.stderr.write('Set SLUICE_DEBUG=1 to see where this happened.\n');
   return FAILED;

@@ -55,7 +55,6 @@ export const table = (rows: readonly (readonly Cell[])[], indent = ''): string[]
 };
 
 const harmless = (cell: Cell): Cell => {
-  // eslint-disable-next-line no-control-regex
   const text = plain(cell).replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
   return typeof cell === 'string' ? text : { ...cell, text };
 };

@@ -18,7 +18,7 @@ import {
 } from './declaration-read.ts';
 import { parseWorkflow, type WorkflowDefaults } from './declaration-workflow.ts';
 
-export const API_VERSION = 'sluice/v1';
+const API_VERSION = 'sluice/v1';
 
 export type DeclarationResult =
   | { readonly ok: true; readonly value: ProjectDeclaration }

@@ -1,5 +1,4 @@
 import type { Asset } from './asset/state.ts';
-import type { DependencyGroup } from './asset/group.ts';
 import type { TaskDefinition, WorkflowDefinition } from './workflow/definition.ts';
 
 /** A workflow as a file declares it: names instead of codes, defaults filled in. */
@@ -31,5 +30,3 @@ export interface ApplyPlan {
   readonly lines: readonly PlanLine[];
   readonly warnings: readonly string[];
 }
-
-export type { DependencyGroup };

@@ -9,7 +9,10 @@ export const ERRORS = {
   BAD_EVENT: { status: 400, title: 'The event lacks a field or has one of the wrong shape.' },
   BAD_PIN: { status: 400, title: 'The pin does not name a version that can be read.' },
   BAD_CONFIG: { status: 400, title: 'The configuration has a key or a value that Sluice does not know.' },
-  GROUP_NEVER_WAITS: { status: 400, title: 'The group has no condition that waits for a new version, so it would fire for ever.' },
+  GROUP_NEVER_WAITS: {
+    status: 400,
+    title: 'The group has no condition that waits for a new version, so it would fire for ever.',
+  },
   WORKFLOW_CYCLE: { status: 400, title: 'The tasks of the workflow depend on each other in a circle.' },
   UNAUTHENTICATED: { status: 401, title: 'The request carries no valid token.' },
   FORBIDDEN: { status: 403, title: 'The token does not allow this.' },

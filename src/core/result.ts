@@ -1,7 +1,5 @@
 /** The outcome of something that may be refused: a value, or the problem in words for people. */
-export type Result<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly problem: Problem };
+export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem };
 
 /** Why something was refused. `code` is a key of ERRORS (errors.ts); `detail` is one sentence that says what to do. */
 export interface Problem {

@@ -57,7 +57,12 @@ export interface Executor {
   /** Go on watching an attempt that an earlier server started. */
   watch(id: AttemptId, runId: number): Promise<void>;
   /** Bytes of the log from `offset` on, at most `limit`; empty at the end. Masks nothing. */
-  log(id: AttemptId, runId: number, offset: number, limit: number): Promise<{ readonly bytes: Uint8Array; readonly size: number }>;
+  log(
+    id: AttemptId,
+    runId: number,
+    offset: number,
+    limit: number,
+  ): Promise<{ readonly bytes: Uint8Array; readonly size: number }>;
   /** Stops watching; running attempts go on. */
   close(): Promise<void>;
 }

@@ -33,13 +33,24 @@ export const createObserver = (log: Log, metrics: Metrics): Observer => ({
     const { workflow, group, fired, leaves, changed } = report;
     if (fired !== null) {
       metrics.triggerSuccess.inc({ workflow_code: workflow, trigger_source: 'asset_event' });
-      log.info(`group ${group} of ${workflow} fired`, { status: 'TRIGGERED', triggerKey: fired.triggerKey, workflowInstanceId: fired.runId });
+      log.info(`group ${group} of ${workflow} fired`, {
+        status: 'TRIGGERED',
+        triggerKey: fired.triggerKey,
+        workflowInstanceId: fired.runId,
+      });
     } else if (changed)
       for (const leaf of leaves.filter((one) => !one.met))
-        log.info(`group ${group} of ${workflow} waits: ${leaf.needed}; ${leaf.actual}`, { assetKey: leaf.assetKey, status: leaf.code });
+        log.info(`group ${group} of ${workflow} waits: ${leaf.needed}; ${leaf.actual}`, {
+          assetKey: leaf.assetKey,
+          status: leaf.code,
+        });
   },
   launched: (run) =>
-    log.info('run started', { workflowInstanceId: run.id, workflowDefinitionCode: run.workflowCode, triggerKey: run.triggerKey }),
+    log.info('run started', {
+      workflowInstanceId: run.id,
+      workflowDefinitionCode: run.workflowCode,
+      triggerKey: run.triggerKey,
+    }),
   taskStarted: (offer) => log.info(`task ${offer.task.name} started`, idsOf(offer)),
   taskEnded(offer, { state, reason }) {
     metrics.tasksEnded.inc({ state });

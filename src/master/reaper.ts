@@ -6,11 +6,19 @@ const LOOK_ANYWAY_MS = 5_000;
 
 /** What the reaper needs of the worker. Killing what is being killed, or is gone, does nothing. */
 export interface AttemptKiller {
-  kill(attempt: { readonly taskRunId: number; readonly attempt: number; readonly fence: number }, runId: number, why: 'STOP' | 'TIMEOUT'): Promise<void>;
+  kill(
+    attempt: { readonly taskRunId: number; readonly attempt: number; readonly fence: number },
+    runId: number,
+    why: 'STOP' | 'TIMEOUT',
+  ): Promise<void>;
 }
 
 /** Kills the attempts of runs that are being stopped and those that are over their time limit. */
-export const createReaper = (options: { readonly runs: RunStore; readonly clock: Clock; readonly worker: AttemptKiller }): Duty => ({
+export const createReaper = (options: {
+  readonly runs: RunStore;
+  readonly clock: Clock;
+  readonly worker: AttemptKiller;
+}): Duty => ({
   name: 'reaper',
   async runOnce() {
     for (const { taskRun, timedOut } of await options.runs.killable()) {

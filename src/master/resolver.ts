@@ -4,6 +4,11 @@ import { type Duty, untilDue } from './duty.ts';
 
 const BATCH = 200;
 const LOOK_ANYWAY_MS = 5_000;
+/**
+ * After a fire nobody waits for the group's next tree, but somebody does for the run: its launch, dispatch and first processes get the
+ * writer first. A hint that other groups are due still wakes the resolver at once.
+ */
+const AFTER_FIRE_MS = 50;
 
 /** Touched groups → decisions: a group that is ready fires in the same transaction that decided it. */
 export const createResolver = (options: {
@@ -13,11 +18,14 @@ export const createResolver = (options: {
 }): Duty => ({
   name: 'resolver',
   async runOnce(signal) {
+    let soonest = 0;
     for (let full = true; full && !signal.aborted; ) {
       const reports = await options.groups.evaluateDue(BATCH);
       for (const report of reports) options.onEvaluated(report);
+      if (reports.some(({ fired }) => fired !== null)) soonest = AFTER_FIRE_MS;
       full = reports.length >= BATCH;
     }
-    return untilDue(await options.groups.nextDueAt(), options.clock.now(), LOOK_ANYWAY_MS);
+    const due = untilDue(await options.groups.nextDueAt(), options.clock.now(), LOOK_ANYWAY_MS);
+    return due === null ? null : Math.max(due, soonest);
   },
 });

@@ -26,7 +26,9 @@ export const fullEveryMs = (intervalMs: number): number => Math.min(intervalMs *
 
 /** The pause before the next look: the asset's interval, doubled with each failure in a row up to ten minutes. */
 export const pauseAfter = (failures: number, intervalMs: number): number =>
-  failures === 0 ? intervalMs : Math.min(intervalMs * 2 ** Math.min(failures, 20), Math.max(intervalMs, LONGEST_PAUSE_MS));
+  failures === 0
+    ? intervalMs
+    : Math.min(intervalMs * 2 ** Math.min(failures, 20), Math.max(intervalMs, LONGEST_PAUSE_MS));
 
 /** Is there anything in the poll that the database does not know yet? An idle poll of a healthy table writes nothing. */
 export const needsRecording = (
@@ -53,7 +55,11 @@ export const createReader = (options: {
     const source = await options.sourceOf(format);
     const files = asset.location === null ? undefined : await options.filesOf(asset.location);
     if (source === undefined || files === undefined || asset.location === null)
-      return unreadable(cursor, `This version of Sluice cannot read ${format} tables at ${asset.location}; push their events instead.`, false);
+      return unreadable(
+        cursor,
+        `This version of Sluice cannot read ${format} tables at ${asset.location}; push their events instead.`,
+        false,
+      );
     return source.poll({ location: asset.location, branch, files }, cursor, {
       firstReadLimit: FIRST_READ_LIMIT,
       depth,
@@ -70,7 +76,11 @@ export const createReader = (options: {
     try {
       return await Promise.race([read(target, depth, abort.signal), tooLong]);
     } catch (error) {
-      return unreadable(target.cursor, `The table could not be read: ${error instanceof Error ? error.message : String(error)}`, true);
+      return unreadable(
+        target.cursor,
+        `The table could not be read: ${error instanceof Error ? error.message : String(error)}`,
+        true,
+      );
     } finally {
       limit.cancel();
     }

@@ -103,7 +103,15 @@ export class Scanner implements Duty {
   #admit(target: ScanTarget): void {
     const known = this.#entries.get(target.asset.key);
     if (known === undefined) {
-      this.#entries.set(target.asset.key, { target, dueAt: 0, fullAt: -Infinity, failures: target.failures, reason: null, running: null, inLine: false });
+      this.#entries.set(target.asset.key, {
+        target,
+        dueAt: 0,
+        fullAt: -Infinity,
+        failures: target.failures,
+        reason: null,
+        running: null,
+        inLine: false,
+      });
       return;
     }
     const moved = known.target.asset.location !== target.asset.location;
@@ -178,7 +186,10 @@ export class Scanner implements Duty {
     const { assets, clock, onRecorded } = this.#options;
     const { target } = entry;
     if (needsRecording(target, poll, entry)) {
-      const receipt = await assets.recordPoll(target.asset.key, target.revision, poll, { startedAt, recordedAt: clock.now() });
+      const receipt = await assets.recordPoll(target.asset.key, target.revision, poll, {
+        startedAt,
+        recordedAt: clock.now(),
+      });
       entry.target = receipt.target;
       if (receipt.kind === 'STALE') {
         entry.dueAt = 0;

@@ -69,7 +69,7 @@ const definitionStore = (engine: Engine): DefinitionStore => ({
 const assetStore = (engine: Engine): AssetStore => ({
   scanTargets: (keys) => engine.read((view) => scanTargets(view, keys)),
   recordPoll: (key, revision, poll, times) => engine.own((tx) => recordPoll(tx, key, revision, poll, times)),
-  recordIdle: (polls) => engine.own((tx) => recordIdle(tx, polls)),
+  recordIdle: (polls) => inSlices(polls, IDLE_SLICE, (some) => engine.own((tx) => recordIdle(tx, some))),
   recordStated: (events) => recordAll(engine, events),
   list: (project) => engine.read((view) => listAssets(view, project)),
   get: (key) => engine.read((view) => assetDetails(view, key)),
@@ -77,6 +77,18 @@ const assetStore = (engine: Engine): AssetStore => ({
   owners: (keys) => engine.read((view) => ownersOf(view, keys)),
   events: (filter, page) => engine.read((view) => listEvents(view, filter, page)),
 });
+
+/** Scan times in one transaction: few enough that a trigger never waits long behind them. */
+const IDLE_SLICE = 500;
+
+/** At least one transaction, so that lost ownership is noticed. */
+const inSlices = async <T>(
+  items: readonly T[],
+  size: number,
+  write: (some: readonly T[]) => Promise<void>,
+): Promise<void> => {
+  for (let at = 0; at === 0 || at < items.length; at += size) await write(items.slice(at, at + size));
+};
 
 /** Statements in one transaction: few enough that nobody waits long behind them. */
 const STATED_BATCH = 50;

@@ -14,7 +14,12 @@ export const endingOf = (ended: Ended, offer: TaskOffer, killed: EndingReason | 
   const why = killed ?? (signal === null ? null : reasonFromStore(ended, offer));
   if (why === 'STOP') return { state: 'KILL', exitCode, reason: 'Killed because the run was stopped.', endedAt };
   if (why === 'TIMEOUT')
-    return { state: 'FAILURE', exitCode, reason: `Killed after its limit of ${offer.task.timeoutSeconds ?? 0} s.`, endedAt };
+    return {
+      state: 'FAILURE',
+      exitCode,
+      reason: `Killed after its limit of ${offer.task.timeoutSeconds ?? 0} s.`,
+      endedAt,
+    };
   return { state: 'FAILURE', exitCode, reason: signal === null ? null : `Ended by signal ${signal}.`, endedAt };
 };
 

@@ -44,7 +44,17 @@ const work = (offer: TaskOffer, plugin: TaskPlugin, parameters: TaskParameters):
 /** Times count from the schedule time, else the run's start: a retry after midnight is still about the same day. */
 const parametersOf = (offer: TaskOffer): Result<TaskParameters> => {
   const { run, workflow, task, taskRun, pins } = offer;
-  const sources = { run, workflow, task, taskRun, pins: pins.map(pinValues), projectParams: [], upstream: [], builtIns: {}, now: run.startTime };
+  const sources = {
+    run,
+    workflow,
+    task,
+    taskRun,
+    pins: pins.map(pinValues),
+    projectParams: [],
+    upstream: [],
+    builtIns: {},
+    now: run.startTime,
+  };
   return resolveParameters(sources);
 };
 
@@ -75,7 +85,10 @@ const pinValues = (facts: PinFacts): PinValues => {
   };
 };
 
-const firstExpired = async (pins: readonly PinFacts[], isReadable: PrepareOptions['isReadable']): Promise<PinFacts | null> => {
+const firstExpired = async (
+  pins: readonly PinFacts[],
+  isReadable: PrepareOptions['isReadable'],
+): Promise<PinFacts | null> => {
   const readable = await Promise.all(pins.map(isReadable));
   return pins.find((_, index) => readable[index] === false) ?? null;
 };

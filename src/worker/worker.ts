@@ -64,7 +64,8 @@ export class Worker {
     const attempt = this.#keep(offer);
     try {
       const prepared = await this.#options.prepare(offer);
-      if (!prepared.ok) await this.#finish(offer, failure(this.#options.clock, `${prepared.problem.code}: ${prepared.problem.detail}`));
+      if (!prepared.ok)
+        await this.#finish(offer, failure(this.#options.clock, `${prepared.problem.code}: ${prepared.problem.detail}`));
       else if (prepared.value.kind === 'NOTHING') await this.#finishNothing(offer);
       else await (attempt.starting = this.#startProcess(offer, prepared.value));
     } catch (error) {
@@ -82,7 +83,10 @@ export class Worker {
     if (found.kind === 'RUNNING') await executor.watch(idOf(offer), offer.run.id);
     else if (found.kind === 'ENDED') await this.#ended(found.ended);
     else
-      await this.#finish(offer, failure(this.#options.clock, 'The process is gone and left no exit code: it or its machine was killed.'));
+      await this.#finish(
+        offer,
+        failure(this.#options.clock, 'The process is gone and left no exit code: it or its machine was killed.'),
+      );
   }
 
   async kill(id: AttemptId, runId: number, why: EndingReason): Promise<void> {
@@ -125,7 +129,10 @@ export class Worker {
       await this.#finish(attempt.offer, endingOf(ended, attempt.offer, attempt.killed));
     } catch (error) {
       this.#forget(attempt.offer); // the exit code is on disk: the reconciler reports it again
-      this.#options.log.error('the end of a task could not be recorded and is tried again', { taskInstanceId: ended.id.taskRunId, error });
+      this.#options.log.error('the end of a task could not be recorded and is tried again', {
+        taskInstanceId: ended.id.taskRunId,
+        error,
+      });
     }
   }
 
@@ -138,12 +145,18 @@ export class Worker {
 
   /** The attempt could not be started. If not even that can be recorded, the reconciler comes back to it. */
   async #failed(offer: TaskOffer, error: unknown): Promise<void> {
-    const reason = error instanceof SluiceError ? `${error.code}: ${error.message}` : `The task could not be started: ${String(error)}`;
+    const reason =
+      error instanceof SluiceError
+        ? `${error.code}: ${error.message}`
+        : `The task could not be started: ${String(error)}`;
     try {
       await this.#finish(offer, failure(this.#options.clock, reason));
     } catch (second) {
       this.#forget(offer);
-      this.#options.log.error('a failed start could not be recorded and is tried again', { taskInstanceId: offer.taskRun.id, error: second });
+      this.#options.log.error('a failed start could not be recorded and is tried again', {
+        taskInstanceId: offer.taskRun.id,
+        error: second,
+      });
     }
   }
 

@@ -92,6 +92,17 @@ describe('bodies that are not right', () => {
     expect([status, json['code']]).toEqual([400, 'BAD_REQUEST']);
   });
 
+  test.each(['/api/v1/%zz', '/%', `/api/v1/projects/${'x'.repeat(5000)}/assets`])(
+    'an address that is none: %.20s',
+    async (url) => {
+      const api = await openApi();
+      const { status, json, headers } = await api.get(url);
+      expect([400, 404]).toContain(status);
+      expect(json['code']).toBe(status === 400 ? 'BAD_REQUEST' : 'NOT_FOUND');
+      expect(headers['content-type']).toContain('application/problem+json');
+    },
+  );
+
   test('readiness with a reason', async () => {
     const api = await openApi({ notReady: async () => ['The database does not answer.'] });
     const { status, json } = await api.get('/readyz');

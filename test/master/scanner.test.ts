@@ -29,7 +29,13 @@ const asset = (table: string): Asset => ({
   pollIntervalMs: null,
 });
 
-const target = (table: string): ScanTarget => ({ asset: asset(table), cursor: { v: 1 }, revision: 1, failures: 0, wantsIdle: false });
+const target = (table: string): ScanTarget => ({
+  asset: asset(table),
+  cursor: { v: 1 },
+  revision: 1,
+  failures: 0,
+  wantsIdle: false,
+});
 
 const idle: Poll = { ...unreadable({ v: 1 }, '', true), outcome: { kind: 'NONE' } };
 const news: Poll = { ...idle, outcome: { kind: 'NEW' } };
@@ -47,7 +53,8 @@ const scannerOver = (tables: readonly string[], answer: (table: string) => Promi
       recorded.push(table);
       return { kind: 'RECORDED', target: { ...target(table), revision: recorded.length + 1 }, events: [] };
     },
-    recordIdle: async (polls: readonly { readonly key: AssetKey }[]) => void idleRecorded.push(...polls.map((one) => one.key)),
+    recordIdle: async (polls: readonly { readonly key: AssetKey }[]) =>
+      void idleRecorded.push(...polls.map((one) => one.key)),
   } as unknown as AssetStore;
   const scanner = new Scanner({
     assets,
@@ -101,7 +108,11 @@ describe('scanner', () => {
 
   test('a table that hangs holds one place and delays no other', async () => {
     const hangs = Promise.withResolvers<Poll>();
-    const { scanner, clock, reads } = scannerOver(['bad', 'a', 'b', 'c'], (table) => (table === 'bad' ? hangs.promise : Promise.resolve(idle)), 2);
+    const { scanner, clock, reads } = scannerOver(
+      ['bad', 'a', 'b', 'c'],
+      (table) => (table === 'bad' ? hangs.promise : Promise.resolve(idle)),
+      2,
+    );
     const signal = new AbortController().signal;
     for (let i = 0; i < 3; i++) {
       await scanner.runOnce(signal);
@@ -116,7 +127,9 @@ describe('scanner', () => {
 
   test('an unreadable table is told once, then tried again with growing pauses, and told when it is readable again', async () => {
     let broken = true;
-    const { clock, reads, recorded, turn } = scannerOver(['a'], async () => (broken ? unreadable({ v: 1 }, 'disk', true) : idle));
+    const { clock, reads, recorded, turn } = scannerOver(['a'], async () =>
+      broken ? unreadable({ v: 1 }, 'disk', true) : idle,
+    );
     await turn();
     clock.advance(INTERVAL_MS);
     await turn();
@@ -161,7 +174,9 @@ describe('scanner', () => {
 
 describe('pauses and depth', () => {
   test('a pause doubles with each failure up to ten minutes, and is never shorter than the interval', () => {
-    expect([0, 1, 2, 3, 30].map((failures) => pauseAfter(failures, 30_000))).toEqual([30_000, 60_000, 120_000, 240_000, 600_000]);
+    expect([0, 1, 2, 3, 30].map((failures) => pauseAfter(failures, 30_000))).toEqual([
+      30_000, 60_000, 120_000, 240_000, 600_000,
+    ]);
     expect(pauseAfter(5, 3_600_000)).toBe(3_600_000);
   });
 

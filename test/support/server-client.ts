@@ -30,7 +30,11 @@ export function clientOf(place: Place, server: ServerProcess, project: string): 
   const token = readFileSync(join(place.data, 'admin.token'), 'utf8').trim();
   const call = async <T>(path: string, init: RequestInit): Promise<T> => {
     const headers = { ...(init.headers as Record<string, string>), authorization: `Bearer ${token}` };
-    const answer = await fetch(`${server.url}/api/v1/projects/${project}${path}`, { ...init, headers });
+    const answer = await fetch(`${server.url}/api/v1/projects/${project}${path}`, {
+      ...init,
+      headers,
+      signal: AbortSignal.timeout(15_000),
+    });
     if (!answer.ok) throw new Refused(`${path}: ${answer.status} ${await answer.text()}`);
     return (await answer.json()) as T;
   };

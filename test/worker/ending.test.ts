@@ -19,7 +19,11 @@ describe('what the end of a process means', () => {
   });
 
   test('another exit code is failure and keeps the code', () => {
-    expect(endingOf(ended(3, null), offer('RUNNING_EXECUTION'), null)).toMatchObject({ state: 'FAILURE', exitCode: 3, reason: null });
+    expect(endingOf(ended(3, null), offer('RUNNING_EXECUTION'), null)).toMatchObject({
+      state: 'FAILURE',
+      exitCode: 3,
+      reason: null,
+    });
   });
 
   test('a kill by us says why', () => {
@@ -36,7 +40,11 @@ describe('what the end of a process means', () => {
 
   test('after a restart the reason is told from what is stored', () => {
     expect(endingOf(ended(null, 'SIGTERM'), offer('READY_STOP'), null).state).toBe('KILL');
-    expect(endingOf(ended(null, 'SIGKILL', 2_000n), offer('RUNNING_EXECUTION', 1_500n), null).reason).toMatch(/limit of 5 s/);
-    expect(endingOf(ended(null, 'SIGKILL', 1_000n), offer('RUNNING_EXECUTION', 1_500n), null).reason).toBe('Ended by signal SIGKILL.');
+    expect(endingOf(ended(null, 'SIGKILL', 2_000n), offer('RUNNING_EXECUTION', 1_500n), null).reason).toMatch(
+      /limit of 5 s/,
+    );
+    expect(endingOf(ended(null, 'SIGKILL', 1_000n), offer('RUNNING_EXECUTION', 1_500n), null).reason).toBe(
+      'Ended by signal SIGKILL.',
+    );
   });
 });

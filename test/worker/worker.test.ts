@@ -21,7 +21,13 @@ const offerOf = (id: number, state = 'DISPATCH'): TaskOffer =>
 const endedOf = (id: AttemptId, exitCode: number | null = 0): Ended => ({ id, exitCode, signal: null, endedAt: 9n });
 
 /** A worker over an executor and a store that write down what they are asked. */
-const stage = (parts: { found?: Found; start?: () => Promise<typeof started>; prepared?: Prepared; current?: boolean; recordEnd?: () => void }) => {
+const stage = (parts: {
+  found?: Found;
+  start?: () => Promise<typeof started>;
+  prepared?: Prepared;
+  current?: boolean;
+  recordEnd?: () => void;
+}) => {
   const calls: string[] = [];
   const endings: TaskEnding[] = [];
   let end: (ended: Ended) => void = () => {};
@@ -108,7 +114,9 @@ describe('worker', () => {
   });
 
   test('a start that fails ends the attempt with the reason', async () => {
-    const { worker, endings, done } = stage({ start: () => Promise.reject(new SluiceError('TASK_NOT_STARTED', 'The disk is full.')) });
+    const { worker, endings, done } = stage({
+      start: () => Promise.reject(new SluiceError('TASK_NOT_STARTED', 'The disk is full.')),
+    });
     await worker.begin(offerOf(1));
     await done;
     expect(endings).toMatchObject([{ state: 'FAILURE', reason: 'TASK_NOT_STARTED: The disk is full.' }]);
@@ -165,7 +173,9 @@ test('what prepare refuses becomes the reason', async () => {
   const clock = simulatedClock();
   const endings: TaskEnding[] = [];
   const worker = new Worker({
-    runs: { taskEnded: async (_id: number, _fence: number, ending: TaskEnding) => endings.push(ending) > 0 } as unknown as RunStore,
+    runs: {
+      taskEnded: async (_id: number, _fence: number, ending: TaskEnding) => endings.push(ending) > 0,
+    } as unknown as RunStore,
     executor: { onEnded: () => {} } as unknown as Executor,
     clock,
     log: createLog({ level: 'silent', destination: 'stderr', now: clock.now }),

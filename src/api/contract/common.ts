@@ -5,7 +5,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /** A request body that may be left out; fastify hands its validator null then. */
-export const OptionalBody = Nullable;
+export const OptionalBody = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /** ISO 8601 in UTC with milliseconds. */
 export const Time = Type.String({ format: 'date-time', description: 'ISO 8601, UTC.' });
@@ -33,7 +33,7 @@ export const AssetKeyText = Type.String({
 });
 
 /** One thing that is wrong with a declaration: where, and what to do. */
-export const ProblemPlace = Type.Object({
+const ProblemPlace = Type.Object({
   path: Type.Array(Type.Union([Type.String(), Type.Integer()])),
   code: Type.String(),
   detail: Type.String(),
@@ -66,7 +66,7 @@ export const ProjectParam = {
 export const VersionRefBody = Type.Object({ snapshotId: FormatId, epoch: Type.Integer(), ordinal: Type.Integer() });
 export type VersionRefBody = Static<typeof VersionRefBody>;
 
-export const PinBody = Type.Object({
+const PinBody = Type.Object({
   snapshotId: FormatId,
   epoch: Type.Integer(),
   ordinal: Type.Integer(),
@@ -79,3 +79,8 @@ export type PinsBody = Static<typeof PinsBody>;
 
 export const ProjectBody = Type.Object({ code: Code, name: Type.String() });
 export type ProjectBody = Static<typeof ProjectBody>;
+
+export const AssetParams = Type.Object({
+  ...ProjectParam,
+  assetKey: Type.String({ description: 'Percent-encoded as one segment.' }),
+});

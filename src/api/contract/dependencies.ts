@@ -14,7 +14,7 @@ export const LeafBody = Type.Object({
 export type LeafBody = Static<typeof LeafBody>;
 
 /** The newest fire of a group, with the tree that let it fire. */
-export const LastFireBody = Type.Object({
+const LastFireBody = Type.Object({
   runId: Type.Integer(),
   at: Time,
   triggerKey: Type.String(),

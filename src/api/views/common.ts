@@ -9,7 +9,7 @@ export const timeOrNull = (at: EpochMs | null): string | null => (at === null ? 
 
 export const countOrNull = (count: bigint | null): string | null => (count === null ? null : count.toString());
 
-export const refBody = (ref: VersionRef): VersionRefBody => ({
+const refBody = (ref: VersionRef): VersionRefBody => ({
   snapshotId: ref.snapshotId,
   epoch: ref.epoch,
   ordinal: ref.ordinal,

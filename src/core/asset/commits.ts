@@ -73,7 +73,7 @@ export const recordCommit = (
     status: 'LIVE',
     recordedAt: draft.now,
   };
-  draft.versions = [...draft.versions, version];
+  draft.versions.push(version);
   draft.newOrdinals.add(ordinal);
   setState(draft, { lastOrdinal: ordinal });
   noteCommit(draft, version, fields);

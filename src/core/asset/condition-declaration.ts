@@ -51,7 +51,7 @@ const SHAPE: FieldShape = {
 const ALIAS = /^[A-Za-z_]\w*$/;
 
 /** The table's name as an alias: what a parameter name cannot hold becomes an underscore. */
-export const defaultAlias = (key: AssetKey): string => {
+const defaultAlias = (key: AssetKey): string => {
   const name = assetName(key).table.replace(/\W/g, '_');
   return /^\d/.test(name) ? `_${name}` : name;
 };

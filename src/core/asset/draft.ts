@@ -101,11 +101,7 @@ export const inEpoch = (draft: Draft, snapshotId: string): Version | undefined =
   draft.versions.findLast((version) => version.epoch === draft.state.epoch && version.snapshotId === snapshotId);
 
 /** A statement with nothing stated: what our own events are built on. */
-export const blankStatement = (
-  assetKey: AssetKey,
-  eventType: AssetEventType,
-  sourceType: EventSource,
-): StatedEvent => ({
+const blankStatement = (assetKey: AssetKey, eventType: AssetEventType, sourceType: EventSource): StatedEvent => ({
   assetKey,
   eventType,
   sourceType,

@@ -18,7 +18,7 @@ import { bindWaiting, carryVerdicts } from './verdicts.ts';
 type Taken = 'DONE' | 'DUPLICATE' | 'HINT';
 
 /** Nobody but its writers can tell about this table: what they say is recorded as they say it. */
-export const isTrusted = (asset: Pick<Asset, 'pushMode' | 'location'>): boolean =>
+const isTrusted = (asset: Pick<Asset, 'pushMode' | 'location'>): boolean =>
   asset.pushMode === 'TRUST' || asset.location === null;
 
 /** What the table's own metadata shows: where Sluice can read it, a push of these is only a hint. */

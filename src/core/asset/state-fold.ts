@@ -16,7 +16,7 @@ export interface FoldInput {
   readonly tags: ReadonlyMap<string, TagRecord>;
 }
 
-export const refOf = ({ snapshotId, epoch, ordinal }: Version): VersionRef => ({ snapshotId, epoch, ordinal });
+const refOf = ({ snapshotId, epoch, ordinal }: Version): VersionRef => ({ snapshotId, epoch, ordinal });
 
 // A restored head shows the rows that are there now, whether or not they count as new.
 const showsData = (version: Version): boolean => version.dataChange || version.origin !== 'COMMIT';

@@ -8,7 +8,7 @@ import { judgedVersion, putVerdict } from './verdicts.ts';
 import type { Version } from './version.ts';
 
 /** How long a backfill window stays open that nobody closes: a writer that died must not keep its table from triggering for ever. */
-export const BACKFILL_LIMIT = 86_400_000n;
+const BACKFILL_LIMIT = 86_400_000n;
 
 const note = (draft: Draft, event: StatedEvent, nonce: string, sentence: string, version?: Version): 'DONE' => {
   const dedupKey = dedupKeys.stated(event, nonce);

@@ -91,7 +91,7 @@ const repeated = (values: readonly string[]): string | undefined =>
   values.find((value, index) => values.indexOf(value) !== index);
 
 /** Refuses a group that could not work as it stands: the reason says what to change. */
-export const validateGroup = (group: DependencyGroup): Result<DependencyGroup> => {
+const validateGroup = (group: DependencyGroup): Result<DependencyGroup> => {
   const { name, conditions } = group;
   const say = (detail: string) => refuse('BAD_FILE', `Group "${name}": ${detail}`);
   if (conditions.length === 0) return say('add at least one condition under "all".');

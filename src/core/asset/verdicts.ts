@@ -26,7 +26,7 @@ export const judgedVersion = (draft: Draft, snapshotId: string): Version | undef
  * that instant may or may not have been read: PASSED binds to the newest certainly older one, FAILED to it and to all in doubt.
  * Where no older one exists, the newest at that instant was read or nothing was.
  */
-export const versionsReadAt = (
+const versionsReadAt = (
   versions: readonly Version[],
   startedAt: EpochMs,
   status: Verdict['status'],

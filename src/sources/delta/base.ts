@@ -1,7 +1,7 @@
 import { isJsonObject, parseJson } from '../../core/json.ts';
 import { readParquetTexts } from '../parquet-texts.ts';
 import { featuresOf, metaDataOf, type CommitFile, type MetaData } from './commit-file.ts';
-import type { Checkpoint, LogFiles } from './layout.ts';
+import { holds, type Checkpoint, type LogFiles } from './layout.ts';
 import { eachLine } from './lines.ts';
 import { BrokenFile, type LogReader } from './reader.ts';
 import { advance, type StateActions, type TableState } from './state.ts';
@@ -22,7 +22,7 @@ export async function stateAt(reader: LogReader, log: LogFiles, version: bigint)
       const actions = await checksumActions(reader, candidate);
       if (actions !== null) return advance(null, actions);
     }
-  const present = new Set(log.versions);
+  const present = log.versions;
   const checkpoints = log.checkpoints
     .filter((checkpoint) => checkpoint.version <= version)
     .slice(-TRIES)
@@ -37,13 +37,13 @@ export async function stateAt(reader: LogReader, log: LogFiles, version: bigint)
 /** The commits after a checkpoint, up to the one before `version`, as far as they are there. */
 async function stateFrom(
   reader: LogReader,
-  present: ReadonlySet<bigint>,
+  present: readonly bigint[],
   state: TableState | null,
   from: bigint,
   version: bigint,
 ): Promise<TableState | null> {
   let now = state;
-  for (let id = from + 1n; id < version && present.has(id); id++) {
+  for (let id = from + 1n; id < version && holds(present, id); id++) {
     const commit = await usable(reader, id);
     if (commit !== null) now = advance(now, commit);
   }
@@ -52,12 +52,12 @@ async function stateFrom(
 
 async function stateBackwards(
   reader: LogReader,
-  present: ReadonlySet<bigint>,
+  present: readonly bigint[],
   version: bigint,
 ): Promise<TableState | null> {
   let metaData: StateActions | null = null;
   let features: ReadonlySet<string> | null = null;
-  for (let id = version - 1n; present.has(id) && id > version - BigInt(FARTHEST); id--) {
+  for (let id = version - 1n; holds(present, id) && id > version - BigInt(FARTHEST); id--) {
     const commit = await usable(reader, id);
     if (commit === null) break;
     metaData ??= commit.metaData === null ? null : commit;
@@ -68,8 +68,8 @@ async function stateBackwards(
 }
 
 /** Far from the first commit its metadata tell which table it is, but not the schema, which may have changed since. */
-async function identityOnly(reader: LogReader, present: ReadonlySet<bigint>): Promise<TableState | null> {
-  const first = present.has(0n) ? await usable(reader, 0n) : null;
+async function identityOnly(reader: LogReader, present: readonly bigint[]): Promise<TableState | null> {
+  const first = holds(present, 0n) ? await usable(reader, 0n) : null;
   const state = first && advance(null, first);
   return state && { ...state, schema: null };
 }

@@ -59,13 +59,14 @@ function rewound({ head, known }: Remembered, seen: Seen): Verdict {
   const marked = older.filter((id) => known.has(id));
   const exact = lastWhere(marked, seen, (id, now) => known.get(id) === now.fingerprint);
   if (typeof exact === 'object') return exact;
-  if (exact !== -1) return rewoundTo(marked[exact] ?? null, seen);
-  if (marked[0] === 0n) return { kind: 'RECREATED', fresh: seen.ids }; // the very first commit is another
-  if (seen.sameTable === null) return { kind: 'IDENTIFY' };
-  if (!seen.sameTable) return { kind: 'RECREATED', fresh: seen.ids };
+  const match = marked[exact];
+  if (match !== undefined && match !== 0n) return rewoundTo(match, seen);
+  if (match === undefined && marked[0] === 0n) return { kind: 'RECREATED', fresh: seen.ids }; // the very first commit is another
+  if (match === undefined && seen.sameTable === null) return { kind: 'IDENTIFY' };
+  if (match === undefined && !seen.sameTable) return { kind: 'RECREATED', fresh: seen.ids };
   const unmarked = older.filter((id) => !known.has(id));
   const probable = lastWhere(unmarked, seen, (_, now) => now.time + CLOCKS_DIFFER <= head.time);
-  return typeof probable === 'object' ? probable : rewoundTo(unmarked[probable] ?? null, seen);
+  return typeof probable === 'object' ? probable : rewoundTo(unmarked[probable] ?? match ?? null, seen);
 }
 
 /** ms by which writers' clocks may differ: what is younger than that is taken for new, so that nothing new is taken for old. */

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 /** Bytes that are worked on before others get their turn: some 5 ms. */
-export const TURN = 512 * 1024;
+export const TURN = 256 * 1024;
 
 /** The bytes in pieces of a turn each. */
 export function* parts(bytes: Uint8Array): Generator<Uint8Array> {

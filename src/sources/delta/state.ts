@@ -46,7 +46,7 @@ const managingFeature = (features: ReadonlySet<string>): string | null =>
 export const keepingSchema = (known: TableSchema | null, state: TableState | null): TableState | null =>
   state !== null && sameColumns(known, state.schema) ? { ...state, schema: known } : state;
 
-export function sameColumns(a: TableSchema | null, b: TableSchema | null): boolean {
+function sameColumns(a: TableSchema | null, b: TableSchema | null): boolean {
   const columns = ({ fields, partitionKeys }: TableSchema): string => JSON.stringify([fields, partitionKeys]);
   return a !== null && b !== null && columns(a) === columns(b);
 }

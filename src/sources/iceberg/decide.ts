@@ -86,8 +86,11 @@ function meet(
   head: string,
 ): { readonly known: ReadonlySet<string>; readonly chain: Chain } {
   const known = new Set([...memory.known, before.id]);
-  const chain = chainFrom(snapshots, head, (entry) => known.has(entry.id));
-  if (chain.met !== null || !snapshots.has(before.id)) return { known, chain };
+  const listed = snapshots.has(before.id);
+  // Where the cursor's snapshot is gone, nothing older than it can tell more.
+  const tooOld = (entry: SnapshotEntry): boolean => !listed && isNumberedBefore(entry, before);
+  const chain = chainFrom(snapshots, head, (entry) => known.has(entry.id) || tooOld(entry));
+  if (chain.met !== null || !listed) return { known, chain };
   for (const { id } of newestOf(snapshots, before.id, Number.POSITIVE_INFINITY)) known.add(id);
   return { known, chain: chainFrom(snapshots, head, (entry) => known.has(entry.id)) };
 }
@@ -121,6 +124,9 @@ function unlinked(memory: Remembered, before: SeenHead, seen: Seen, chain: Chain
   if (chain.missing !== null) return { kind: 'GAP', fresh: chain.entries, missing: chain.missing };
   return afterRoot(before, oldest, seen, chain.entries);
 }
+
+const isNumberedBefore = (entry: SnapshotEntry, before: SeenHead): boolean =>
+  entry.sequence !== null && before.sequence !== null && entry.sequence < before.sequence;
 
 /** By sequence number, which counts over all branches; by the writers' clocks where format version 1 has none. */
 const isNewer = (entry: SnapshotEntry, before: SeenHead): boolean =>

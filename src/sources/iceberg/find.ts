@@ -9,8 +9,8 @@ export interface Found {
   readonly path: string;
   readonly metadata: TableMetadata;
   readonly files: SeenFiles;
-  /** A newer file stands there but is not whole: what this one says may be out of date. */
-  readonly brokenAbove: boolean;
+  /** The name of a newer file that is not whole: what this one says is out of date then. null: none. */
+  readonly brokenAbove: string | null;
   readonly problems: readonly string[];
 }
 
@@ -42,7 +42,7 @@ async function readLocation(reader: TableReader): Promise<Found> {
   const { file, metadata } = read;
   if (metadata instanceof BrokenFile) throw new BrokenFile(`${path} cannot be used: ${metadata.message}`);
   const files = { base: null, current: path, hadoop: false, print: '', hint: null, consulted: [file] };
-  return { path, metadata, files, brokenAbove: false, problems: [] };
+  return { path, metadata, files, brokenAbove: null, problems: [] };
 }
 
 /**
@@ -143,21 +143,20 @@ class Search {
 
   #found(names: readonly MetadataName[], best: Candidate): Found {
     const { print, hint } = this.#glance;
+    const brokenAbove = this.#brokenAbove(names, best.name);
     const files = {
       base: this.#base,
       current: best.path,
       hadoop: names.every((name) => name.style === 'HADOOP'),
-      print,
+      print: brokenAbove === null ? print : '', // the next poll looks again
       hint,
       consulted: this.#consulted,
     };
-    const isAbove = (name: MetadataName): boolean =>
-      name.style === best.name.style && name.version !== null && name.version > (best.name.version ?? 0n);
     return {
       path: best.path,
       metadata: best.metadata,
       files,
-      brokenAbove: this.#broken.some(({ name }) => isAbove(name)),
+      brokenAbove,
       problems: [
         ...this.#oddities(names, best),
         ...this.#broken.map(
@@ -165,6 +164,22 @@ class Search {
         ),
       ],
     };
+  }
+
+  /** A stray file far above a good hint is no newer version: Hadoop writers count on by one. */
+  #brokenAbove(names: readonly MetadataName[], best: MetadataName): string | null {
+    const own = names.filter((name) => name.style === best.style);
+    const versions = new Set(own.map((name) => name.version));
+    let top = best.version ?? 0n;
+    while (versions.has(top + 1n)) top++;
+    const hinted = own.some((name) => this.#hinted.includes(name.name) && (name.version ?? 0n) <= top);
+    const above = this.#broken.find(
+      ({ name }) =>
+        name.style === best.style &&
+        (name.version ?? 0n) > (best.version ?? 0n) &&
+        (!hinted || (name.version ?? 0n) <= top),
+    );
+    return above?.name.name ?? null;
   }
 
   #oddities(names: readonly MetadataName[], best: Candidate): readonly string[] {

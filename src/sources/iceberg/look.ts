@@ -27,8 +27,8 @@ export async function look(reader: TableReader, glance: Glance, question: Questi
   const head = headOf(metadata, question.branch, memory);
   const verdict = verdictOf(metadata, head, question);
   const anotherTable = memory === null || isAnotherTable(memory.tableId, metadata.tableId);
-  if (found.brokenAbove && !anotherTable && (verdict.kind === 'REWOUND' || verdict.kind === 'RECREATED'))
-    throw new BrokenFile(`A metadata file above ${nameOf(found.path)} is not whole, which alone looks like a rewind`);
+  if (found.brokenAbove !== null && !isSafe(verdict, anotherTable))
+    throw new BrokenFile(`${found.brokenAbove} is not whole, and ${nameOf(found.path)} before it holds nothing new`);
   const history: History = {
     metadata,
     named: (path) => reader.named(path, found.path, metadata.location),
@@ -40,6 +40,10 @@ export async function look(reader: TableReader, glance: Glance, question: Questi
   const dataHead = await dataHeadOf(history, head, memory, verdict, commits);
   return report({ question, found, head, verdict, commits, restored, schemas, dataHead });
 }
+
+/** Below a newer file that cannot be read yet, only commits are told: that nothing is new, or was rewound, may be out of date. */
+const isSafe = (verdict: Verdict, anotherTable: boolean): boolean =>
+  verdict.fresh.length > 0 && (anotherTable || verdict.kind === 'FORWARD' || verdict.kind === 'GAP');
 
 /** The branch's newest snapshot; null: it has none yet, which only main can be without. */
 function headOf({ branches, tags, snapshots }: TableMetadata, branch: string, memory: Memory | null): string | null {

@@ -1,4 +1,4 @@
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 
 /** Called around every statement of the writing connection, transaction control included: a test dies here. */
@@ -22,7 +22,6 @@ export class SqliteConnection implements DatabaseConnection {
     this.#hook = hook;
   }
 
-  // biome-ignore lint/suspicious/useAwait: Kysely's interface is asynchronous
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     this.#hook?.(query.sql, 'BEFORE');
     const { statement, returnsRows } = this.#prepare(query.sql);
@@ -48,7 +47,6 @@ export class SqliteConnection implements DatabaseConnection {
     return this.#database.isTransaction;
   }
 
-  // biome-ignore lint/correctness/useYield: lists are read whole
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error('The store reads its lists in pages; streaming is not used.');
   }

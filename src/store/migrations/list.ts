@@ -1,5 +1,6 @@
 import type { Migration } from '../table.ts';
-import { FIRST } from './0001-first.ts';
+import { WORKFLOWS } from './0001-workflows.ts';
+import { ASSETS } from './0002-assets.ts';
 
 /** Every migration in order: a list, not a folder scan, so that it is the same in the repository and in dist. */
-export const MIGRATIONS: readonly Migration[] = [FIRST];
+export const MIGRATIONS: readonly Migration[] = [WORKFLOWS, ASSETS];

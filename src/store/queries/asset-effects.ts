@@ -18,6 +18,7 @@ export const writeEffects = async (
   await writeState(tx, record, effects);
   await withdraw(tx, row.id, state.lastOrdinal, effects);
   await writeVersions(tx, row.id, effects);
+  await releaseWaiting(tx, row.id, effects);
   await writeVerdicts(tx, row.id, effects);
   await writeSchemasAndTags(tx, row.id, effects);
   const events = await writeEvents(tx, row, effects.events);
@@ -69,9 +70,10 @@ const writeVersions = async (tx: Tx, assetId: bigint, { newVersions, nowDataChan
 
 const writeVerdicts = async (tx: Tx, assetId: bigint, { verdicts, boundVerdicts }: Effects): Promise<void> => {
   for (const verdict of boundVerdicts) await removeWaiting(tx, assetId, verdict);
+  const known = await knownVersions(tx, assetId, verdicts);
   for (const verdict of verdicts) {
-    const row = verdictRow(verdict, assetId);
-    const { status, check_time, started_at, check_run_id } = row;
+    const row = verdictRow(verdict, assetId, !known.has(`${verdict.epoch}:${verdict.snapshotId}`));
+    const { status, check_time, started_at, check_run_id, waiting } = row;
     if (verdict.snapshotId === null) await tx.db.insertInto('t_ds_asset_quality').values(row).execute();
     else
       await tx.dialect.upsert(tx.db, 't_ds_asset_quality', row, ['asset_id', 'epoch', 'snapshot_id', 'check_name'], {
@@ -79,8 +81,40 @@ const writeVerdicts = async (tx: Tx, assetId: bigint, { verdicts, boundVerdicts 
         check_time,
         started_at,
         check_run_id,
+        waiting,
       });
   }
+};
+
+/** Which of the versions that the verdicts name are recorded, as "epoch:id". */
+const knownVersions = async (tx: Tx, assetId: bigint, verdicts: readonly Verdict[]): Promise<ReadonlySet<string>> => {
+  const known = new Set<string>();
+  for (const ids of chunks(verdicts.map((verdict) => verdict.snapshotId).filter((id) => id !== null))) {
+    const query = tx.db
+      .selectFrom('t_ds_asset_version')
+      .select(['epoch', 'snapshot_id'])
+      .where('asset_id', '=', assetId);
+    for (const row of await query.where('snapshot_id', 'in', ids).execute())
+      known.add(`${row.epoch}:${row.snapshot_id}`);
+  }
+  return known;
+};
+
+/** Verdicts that came before their version wait no longer. */
+const releaseWaiting = async (tx: Tx, assetId: bigint, { newVersions, state }: Effects): Promise<void> => {
+  for (const versions of chunks(newVersions))
+    await tx.db
+      .updateTable('t_ds_asset_quality')
+      .set({ waiting: 0n })
+      .where('asset_id', '=', assetId)
+      .where('waiting', '=', 1n)
+      .where('epoch', '=', big(state.epoch))
+      .where(
+        'snapshot_id',
+        'in',
+        versions.map((version) => version.snapshotId),
+      )
+      .execute();
 };
 
 const removeWaiting = async (tx: Tx, assetId: bigint, verdict: Verdict): Promise<void> => {

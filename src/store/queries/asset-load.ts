@@ -95,22 +95,16 @@ const historyVersions = async (view: View, { row, state }: AssetRecord, named: N
 
 /** The verdicts of these versions, and those that wait for a scan or for a version that is not known yet. */
 const verdictsFor = async (view: View, assetId: bigint, versions: readonly Version[]): Promise<readonly Verdict[]> => {
-  const all = view.db
+  const waiting = await view.db
     .selectFrom('t_ds_asset_quality')
-    .selectAll('t_ds_asset_quality')
-    .where('t_ds_asset_quality.asset_id', '=', assetId);
-  const waiting = await all
-    .leftJoin('t_ds_asset_version as version', (join) =>
-      join
-        .onRef('version.asset_id', '=', 't_ds_asset_quality.asset_id')
-        .onRef('version.epoch', '=', 't_ds_asset_quality.epoch')
-        .onRef('version.snapshot_id', '=', 't_ds_asset_quality.snapshot_id'),
-    )
-    .where('version.id', 'is', null)
-    .orderBy('t_ds_asset_quality.id', 'desc')
+    .selectAll()
+    .where('asset_id', '=', assetId)
+    .where('waiting', '=', 1n)
+    .orderBy('id', 'desc')
     .limit(WAITING_VERDICTS)
     .execute();
-  return [...waiting.map(verdictOf), ...(await verdictsOf(view, assetId, versions))];
+  const known = await verdictsOf(view, assetId, versions);
+  return [...waiting.map(verdictOf), ...known];
 };
 
 export const verdictsOf = async (

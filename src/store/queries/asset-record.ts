@@ -109,6 +109,7 @@ const hasWaitingVerdict = async (tx: Tx, assetId: bigint): Promise<boolean> => {
     .selectFrom('t_ds_asset_quality')
     .select('id')
     .where('asset_id', '=', assetId)
+    .where('waiting', '=', 1n)
     .where('snapshot_id', 'is', null);
   return (await query.limit(1).executeTakeFirst()) !== undefined;
 };
@@ -154,8 +155,7 @@ export const recordStated = async (tx: Tx, event: StatedEvent): Promise<StatedRe
   const record = await lockKnown(tx, event.assetKey);
   if (record instanceof SluiceError)
     return { status: 'REJECTED', problem: { code: record.code, detail: record.message }, event: null };
-  const snapshotIds = event.snapshotId === null ? [] : [event.snapshotId];
-  const history = await loadHistory(tx, record, { snapshotIds, rollbackTo: null, looksBack: true });
+  const history = await loadHistory(tx, record, namedByStatement(event));
   const ingested = ingestStated(history, event, tx.now, tx.nonce());
   if (!ingested.ok) return { status: 'REJECTED', problem: ingested.problem, event: null };
   const effects = ingested.value;
@@ -165,6 +165,13 @@ export const recordStated = async (tx: Tx, event: StatedEvent): Promise<StatedRe
   if (effects.lookNow || effects.verdicts.some((verdict) => verdict.snapshotId === null)) await askForScan(tx, record);
   return { status: 'ACCEPTED', problem: null, event: stated };
 };
+
+/** A statement that names a version is about that one; others, and commits that must be put in order, about some of the newest. */
+const namedByStatement = (event: StatedEvent): Named => ({
+  snapshotIds: event.snapshotId === null ? [] : [event.snapshotId],
+  rollbackTo: null,
+  looksBack: event.snapshotId === null || event.eventType === 'SNAPSHOT_COMMITTED',
+});
 
 const lockKnown = async (tx: Tx, key: AssetKey): Promise<AssetRecord | SluiceError> => {
   try {

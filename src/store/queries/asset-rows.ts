@@ -142,7 +142,7 @@ export const verdictOf = (row: Row<'t_ds_asset_quality'>): Verdict => ({
   checkRunId: row.check_run_id,
 });
 
-export const verdictRow = (verdict: Verdict, assetId: bigint) => ({
+export const verdictRow = (verdict: Verdict, assetId: bigint, waiting: boolean) => ({
   asset_id: assetId,
   epoch: big(verdict.epoch),
   snapshot_id: verdict.snapshotId,
@@ -151,6 +151,7 @@ export const verdictRow = (verdict: Verdict, assetId: bigint) => ({
   check_time: verdict.at,
   started_at: verdict.startedAt,
   check_run_id: verdict.checkRunId,
+  waiting: flag(waiting),
 });
 
 export const schemaOf = (row: Row<'t_ds_asset_schema'>): SchemaRecord => ({

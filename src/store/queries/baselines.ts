@@ -1,11 +1,9 @@
 import type { VersionRef } from '../../core/asset/version.ts';
+import { CLOCK_TOLERANCE } from '../../core/asset/verdicts.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { bigOrNull, num } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { Tx, View } from '../engine.ts';
-
-/** A writer's clock may differ from ours by this much; comparisons err towards one run too many (semantics.md, 2: clocks). */
-export const CLOCK_TOLERANCE_MS = 600_000n;
 
 /** What a group has consumed of one asset, or where it begins. */
 export interface Consumed {
@@ -26,7 +24,7 @@ export const consumedOf = (row: Row<'t_ds_asset_dependency_consumed'>): Consumed
   known: row.baseline_known === 1n,
 });
 
-export const consumedColumns = (consumed: Consumed) => ({
+const consumedColumns = (consumed: Consumed) => ({
   epoch: bigOrNull(consumed.ref?.epoch ?? null),
   ordinal: bigOrNull(consumed.ref?.ordinal ?? null),
   snapshot_id: consumed.ref?.snapshotId ?? null,
@@ -70,7 +68,7 @@ const beforeTime = async (view: View, assetId: bigint, since: EpochMs): Promise<
     .selectFrom('t_ds_asset_version')
     .select('ordinal')
     .where('asset_id', '=', assetId)
-    .where('commit_time', '>=', since - CLOCK_TOLERANCE_MS)
+    .where('commit_time', '>=', since - CLOCK_TOLERANCE)
     .orderBy('ordinal')
     .limit(1)
     .executeTakeFirst();

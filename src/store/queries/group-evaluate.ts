@@ -1,17 +1,16 @@
 import type { Leaf } from '../../core/asset/condition.ts';
 import { consumedAfter, evaluateGroup, sameLeaves } from '../../core/asset/evaluate.ts';
 import type { Evaluation } from '../../core/asset/group.ts';
-import type { AssetKey } from '../../core/asset/key.ts';
 import { triggerKey } from '../../core/asset/trigger-key.ts';
-import type { Pins, VersionRef } from '../../core/asset/version.ts';
-import { big, flag, leavesJson, num, pinsJson } from '../codecs.ts';
+import type { Pins } from '../../core/asset/version.ts';
+import { flag, leavesJson, num, pinsJson } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { Tx, View } from '../engine.ts';
 import type { EvaluationReport } from '../store.ts';
 import { setConsumed } from './baselines.ts';
 import { definitionAt } from './definitions.ts';
 import { type GroupRow, type LoadedGroup, loadGroup } from './group-facts.ts';
-import { enqueue } from './queue.ts';
+import { enqueue, enqueueQuietly } from './queue.ts';
 import { insertRun } from './run-insert.ts';
 
 /** The groups whose evaluation is due, longest overdue first. */
@@ -132,8 +131,8 @@ const fire = async (
     },
   ]);
   await consume(tx, loaded, pins);
-  // The tree that led to the fire is past; the next evaluation says what the group waits for now.
-  await enqueue(tx, [row.id], tx.now);
+  // The tree that led to the fire is past; the next evaluation says what the group waits for now. It is not hurried: the run comes first.
+  await enqueueQuietly(tx, [row.id], tx.now);
   if (isNew === 0) return null;
   const runId = await startRun(tx, workflow, { group, groupId: row.id, key }, pins);
   await noteFire(tx, row.id, runId, key, pins, leaves);

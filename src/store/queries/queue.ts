@@ -4,6 +4,12 @@ import type { Tx } from '../engine.ts';
 /** Queues groups for evaluation at `due`, or earlier where they are queued for earlier already. */
 export const enqueue = async (tx: Tx, groupIds: readonly bigint[], due: EpochMs): Promise<void> => {
   if (groupIds.length === 0) return;
+  await enqueueQuietly(tx, groupIds, due);
+  tx.hint('GROUPS');
+};
+
+/** The same without a hint: for an evaluation that nobody waits for. It is found when the resolver looks next. */
+export const enqueueQuietly = async (tx: Tx, groupIds: readonly bigint[], due: EpochMs): Promise<void> => {
   const rows = groupIds.map((id) => ({ group_id: id, due_time: due }));
   const fresh = await tx.dialect.insertIgnore(tx.db, 't_ds_asset_evaluation_queue', rows);
   if (fresh < rows.length)
@@ -13,7 +19,6 @@ export const enqueue = async (tx: Tx, groupIds: readonly bigint[], due: EpochMs)
       .where('group_id', 'in', groupIds)
       .where('due_time', '>', due)
       .execute();
-  tx.hint('GROUPS');
 };
 
 /** Queues every group that names the asset. */

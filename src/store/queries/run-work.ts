@@ -72,7 +72,7 @@ export const nextDispatchAt = async (view: View): Promise<EpochMs | null> => {
 };
 
 /** Attempts with everything needed to start or find them; runs and their pins are read once. */
-export const offersOf = async (view: View, rows: readonly TaskRow[]): Promise<readonly TaskOffer[]> => {
+const offersOf = async (view: View, rows: readonly TaskRow[]): Promise<readonly TaskOffer[]> => {
   const runs = new Map<bigint, Omit<TaskOffer, 'task' | 'taskRun'>>();
   const offers: TaskOffer[] = [];
   for (const row of rows) {

@@ -31,6 +31,162 @@ CREATE TABLE t_ds_project (
   UNIQUE (name)
 ) STRICT;
 
+CREATE TABLE t_ds_workflow_definition (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  code INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  project_code INTEGER NOT NULL,
+  release_state INTEGER NOT NULL,
+  flag INTEGER NOT NULL CHECK (flag IN (0, 1)),
+  create_time INTEGER NOT NULL,
+  update_time INTEGER NOT NULL,
+  UNIQUE (code),
+  UNIQUE (project_code, name)
+) STRICT;
+
+CREATE INDEX t_ds_workflow_definition_1 ON t_ds_workflow_definition (name);
+
+CREATE TABLE t_ds_workflow_definition_log (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  code INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  project_code INTEGER NOT NULL,
+  description TEXT NOT NULL,
+  timezone_id TEXT NOT NULL,
+  global_params TEXT NOT NULL,
+  failure_strategy INTEGER NOT NULL,
+  inputs_json TEXT NOT NULL,
+  groups_json TEXT NOT NULL,
+  create_time INTEGER NOT NULL,
+  UNIQUE (code, version)
+) STRICT;
+
+CREATE TABLE t_ds_task_definition (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  code INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  project_code INTEGER NOT NULL,
+  workflow_definition_code INTEGER NOT NULL,
+  task_type TEXT NOT NULL,
+  create_time INTEGER NOT NULL,
+  update_time INTEGER NOT NULL,
+  UNIQUE (code),
+  UNIQUE (workflow_definition_code, name)
+) STRICT;
+
+CREATE TABLE t_ds_task_definition_log (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  code INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  description TEXT NOT NULL,
+  project_code INTEGER NOT NULL,
+  workflow_definition_code INTEGER NOT NULL,
+  task_type TEXT NOT NULL,
+  task_params TEXT NOT NULL,
+  local_params TEXT NOT NULL,
+  flag INTEGER NOT NULL CHECK (flag IN (0, 1)),
+  fail_retry_times INTEGER NOT NULL,
+  fail_retry_interval_seconds INTEGER NOT NULL,
+  timeout_seconds INTEGER,
+  inputs_json TEXT NOT NULL,
+  outputs_json TEXT NOT NULL,
+  create_time INTEGER NOT NULL,
+  UNIQUE (code, version)
+) STRICT;
+
+CREATE INDEX t_ds_task_definition_log_1 ON t_ds_task_definition_log (workflow_definition_code, name, version);
+
+CREATE TABLE t_ds_workflow_task_relation (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  workflow_definition_code INTEGER NOT NULL,
+  workflow_definition_version INTEGER NOT NULL,
+  pre_task_code INTEGER NOT NULL,
+  pre_task_version INTEGER NOT NULL,
+  post_task_code INTEGER NOT NULL,
+  post_task_version INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  UNIQUE (workflow_definition_code, workflow_definition_version, pre_task_code, post_task_code)
+) STRICT;
+
+CREATE TABLE t_ds_command (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  command_type INTEGER NOT NULL,
+  workflow_definition_code INTEGER NOT NULL,
+  workflow_definition_version INTEGER NOT NULL,
+  workflow_instance_id INTEGER NOT NULL,
+  workflow_instance_priority INTEGER NOT NULL,
+  create_time INTEGER NOT NULL,
+  UNIQUE (workflow_instance_id)
+) STRICT;
+
+CREATE INDEX t_ds_command_1 ON t_ds_command (workflow_instance_priority, id);
+
+CREATE TABLE t_ds_workflow_instance (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  workflow_definition_code INTEGER NOT NULL,
+  workflow_definition_version INTEGER NOT NULL,
+  project_code INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  state_history TEXT NOT NULL,
+  state_reason TEXT,
+  command_type INTEGER NOT NULL,
+  start_tasks_json TEXT NOT NULL,
+  task_depend_type INTEGER NOT NULL,
+  failure_strategy INTEGER NOT NULL,
+  start_params TEXT NOT NULL,
+  pins_json TEXT NOT NULL,
+  trigger_group TEXT,
+  trigger_group_id INTEGER,
+  trigger_key TEXT,
+  idempotency_key TEXT,
+  idempotency_hash TEXT,
+  schedule_time INTEGER,
+  start_time INTEGER NOT NULL,
+  end_time INTEGER,
+  run_times INTEGER NOT NULL,
+  workflow_instance_priority INTEGER NOT NULL,
+  UNIQUE (idempotency_hash)
+) STRICT;
+
+CREATE INDEX t_ds_workflow_instance_1 ON t_ds_workflow_instance (workflow_definition_code, id);
+
+CREATE INDEX t_ds_workflow_instance_2 ON t_ds_workflow_instance (state, id);
+
+CREATE INDEX t_ds_workflow_instance_3 ON t_ds_workflow_instance (trigger_group_id, state, id);
+
+CREATE INDEX t_ds_workflow_instance_4 ON t_ds_workflow_instance (project_code, id);
+
+CREATE TABLE t_ds_task_instance (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  workflow_instance_id INTEGER NOT NULL REFERENCES t_ds_workflow_instance (id) ON DELETE CASCADE,
+  task_code INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  task_type TEXT NOT NULL,
+  state INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  retry_times INTEGER NOT NULL,
+  flag INTEGER NOT NULL CHECK (flag IN (0, 1)),
+  fence INTEGER NOT NULL,
+  not_before INTEGER,
+  submit_time INTEGER NOT NULL,
+  start_time INTEGER,
+  end_time INTEGER,
+  deadline INTEGER,
+  exit_code INTEGER,
+  reason TEXT,
+  kill_reason TEXT,
+  host TEXT,
+  pid INTEGER,
+  workflow_instance_priority INTEGER NOT NULL,
+  UNIQUE (workflow_instance_id, task_code, attempt)
+) STRICT;
+
+CREATE INDEX t_ds_task_instance_1 ON t_ds_task_instance (state, workflow_instance_priority, id);
+
 CREATE TABLE t_ds_asset (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   asset_key TEXT NOT NULL,
@@ -148,8 +304,11 @@ CREATE TABLE t_ds_asset_quality (
   check_time INTEGER NOT NULL,
   started_at INTEGER,
   check_run_id TEXT,
+  waiting INTEGER NOT NULL CHECK (waiting IN (0, 1)),
   UNIQUE (asset_id, epoch, snapshot_id, check_name)
 ) STRICT;
+
+CREATE INDEX t_ds_asset_quality_1 ON t_ds_asset_quality (asset_id, waiting);
 
 CREATE TABLE t_ds_asset_event (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -308,160 +467,4 @@ CREATE TABLE t_ds_asset_trigger_history (
 ) STRICT;
 
 CREATE INDEX t_ds_asset_trigger_history_1 ON t_ds_asset_trigger_history (workflow_definition_code, id);
-
-CREATE TABLE t_ds_workflow_definition (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  code INTEGER NOT NULL,
-  version INTEGER NOT NULL,
-  name TEXT NOT NULL,
-  project_code INTEGER NOT NULL,
-  release_state INTEGER NOT NULL,
-  flag INTEGER NOT NULL CHECK (flag IN (0, 1)),
-  create_time INTEGER NOT NULL,
-  update_time INTEGER NOT NULL,
-  UNIQUE (code),
-  UNIQUE (project_code, name)
-) STRICT;
-
-CREATE INDEX t_ds_workflow_definition_1 ON t_ds_workflow_definition (name);
-
-CREATE TABLE t_ds_workflow_definition_log (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  code INTEGER NOT NULL,
-  version INTEGER NOT NULL,
-  name TEXT NOT NULL,
-  project_code INTEGER NOT NULL,
-  description TEXT NOT NULL,
-  timezone_id TEXT NOT NULL,
-  global_params TEXT NOT NULL,
-  failure_strategy INTEGER NOT NULL,
-  inputs_json TEXT NOT NULL,
-  groups_json TEXT NOT NULL,
-  create_time INTEGER NOT NULL,
-  UNIQUE (code, version)
-) STRICT;
-
-CREATE TABLE t_ds_task_definition (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  code INTEGER NOT NULL,
-  version INTEGER NOT NULL,
-  name TEXT NOT NULL,
-  project_code INTEGER NOT NULL,
-  workflow_definition_code INTEGER NOT NULL,
-  task_type TEXT NOT NULL,
-  create_time INTEGER NOT NULL,
-  update_time INTEGER NOT NULL,
-  UNIQUE (code),
-  UNIQUE (workflow_definition_code, name)
-) STRICT;
-
-CREATE TABLE t_ds_task_definition_log (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  code INTEGER NOT NULL,
-  version INTEGER NOT NULL,
-  name TEXT NOT NULL,
-  description TEXT NOT NULL,
-  project_code INTEGER NOT NULL,
-  workflow_definition_code INTEGER NOT NULL,
-  task_type TEXT NOT NULL,
-  task_params TEXT NOT NULL,
-  local_params TEXT NOT NULL,
-  flag INTEGER NOT NULL CHECK (flag IN (0, 1)),
-  fail_retry_times INTEGER NOT NULL,
-  fail_retry_interval_seconds INTEGER NOT NULL,
-  timeout_seconds INTEGER,
-  inputs_json TEXT NOT NULL,
-  outputs_json TEXT NOT NULL,
-  create_time INTEGER NOT NULL,
-  UNIQUE (code, version)
-) STRICT;
-
-CREATE INDEX t_ds_task_definition_log_1 ON t_ds_task_definition_log (workflow_definition_code, name, version);
-
-CREATE TABLE t_ds_workflow_task_relation (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  workflow_definition_code INTEGER NOT NULL,
-  workflow_definition_version INTEGER NOT NULL,
-  pre_task_code INTEGER NOT NULL,
-  pre_task_version INTEGER NOT NULL,
-  post_task_code INTEGER NOT NULL,
-  post_task_version INTEGER NOT NULL,
-  position INTEGER NOT NULL,
-  UNIQUE (workflow_definition_code, workflow_definition_version, pre_task_code, post_task_code)
-) STRICT;
-
-CREATE TABLE t_ds_command (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  command_type INTEGER NOT NULL,
-  workflow_definition_code INTEGER NOT NULL,
-  workflow_definition_version INTEGER NOT NULL,
-  workflow_instance_id INTEGER NOT NULL,
-  workflow_instance_priority INTEGER NOT NULL,
-  create_time INTEGER NOT NULL,
-  UNIQUE (workflow_instance_id)
-) STRICT;
-
-CREATE INDEX t_ds_command_1 ON t_ds_command (workflow_instance_priority, id);
-
-CREATE TABLE t_ds_workflow_instance (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  workflow_definition_code INTEGER NOT NULL,
-  workflow_definition_version INTEGER NOT NULL,
-  project_code INTEGER NOT NULL,
-  state INTEGER NOT NULL,
-  state_history TEXT NOT NULL,
-  state_reason TEXT,
-  command_type INTEGER NOT NULL,
-  start_tasks_json TEXT NOT NULL,
-  task_depend_type INTEGER NOT NULL,
-  failure_strategy INTEGER NOT NULL,
-  start_params TEXT NOT NULL,
-  pins_json TEXT NOT NULL,
-  trigger_group TEXT,
-  trigger_group_id INTEGER,
-  trigger_key TEXT,
-  idempotency_key TEXT,
-  idempotency_hash TEXT,
-  schedule_time INTEGER,
-  start_time INTEGER NOT NULL,
-  end_time INTEGER,
-  run_times INTEGER NOT NULL,
-  workflow_instance_priority INTEGER NOT NULL,
-  UNIQUE (idempotency_hash)
-) STRICT;
-
-CREATE INDEX t_ds_workflow_instance_1 ON t_ds_workflow_instance (workflow_definition_code, id);
-
-CREATE INDEX t_ds_workflow_instance_2 ON t_ds_workflow_instance (state, id);
-
-CREATE INDEX t_ds_workflow_instance_3 ON t_ds_workflow_instance (trigger_group_id, state, id);
-
-CREATE INDEX t_ds_workflow_instance_4 ON t_ds_workflow_instance (project_code, id);
-
-CREATE TABLE t_ds_task_instance (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  workflow_instance_id INTEGER NOT NULL REFERENCES t_ds_workflow_instance (id) ON DELETE CASCADE,
-  task_code INTEGER NOT NULL,
-  name TEXT NOT NULL,
-  task_type TEXT NOT NULL,
-  state INTEGER NOT NULL,
-  attempt INTEGER NOT NULL,
-  retry_times INTEGER NOT NULL,
-  flag INTEGER NOT NULL CHECK (flag IN (0, 1)),
-  fence INTEGER NOT NULL,
-  not_before INTEGER,
-  submit_time INTEGER NOT NULL,
-  start_time INTEGER,
-  end_time INTEGER,
-  deadline INTEGER,
-  exit_code INTEGER,
-  reason TEXT,
-  kill_reason TEXT,
-  host TEXT,
-  pid INTEGER,
-  workflow_instance_priority INTEGER NOT NULL,
-  UNIQUE (workflow_instance_id, task_code, attempt)
-) STRICT;
-
-CREATE INDEX t_ds_task_instance_1 ON t_ds_task_instance (state, workflow_instance_priority, id);
 

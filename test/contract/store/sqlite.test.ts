@@ -9,6 +9,7 @@ import { definitionSuite } from './definitions.ts';
 import { dyingSuite } from './dying.ts';
 import { groupSuite } from './groups.ts';
 import { ownershipSuite } from './ownership.ts';
+import { pinSuite } from './pins.ts';
 import { runSuite } from './runs.ts';
 
 const open = (url: string, options: OpenOptions) => openStore({ url, clock: clock.now, nonce, sha256, ...options });
@@ -36,6 +37,7 @@ describe.each([inFile, inMemory])('store contract: $name', (backend) => {
   assetSuite(backend);
   groupSuite(backend);
   runSuite(backend);
+  pinSuite(backend);
   ownershipSuite(backend);
   if (backend.shared) dyingSuite(backend);
 });

@@ -46,7 +46,7 @@ export const assetOf = (patch: Partial<Asset> = {}): Asset => ({
   ...patch,
 });
 
-export const stateOf = (assetKey: AssetKey): AssetState => ({
+const stateOf = (assetKey: AssetKey): AssetState => ({
   assetKey,
   epoch: 1,
   lastOrdinal: 0,
@@ -89,7 +89,7 @@ export const schemaOf = (schemaId: string, columns: Record<string, string>): Tab
   primaryKeys: [],
 });
 
-export const pollOf = (patch: Partial<Poll> = {}): Poll => ({
+const pollOf = (patch: Partial<Poll> = {}): Poll => ({
   outcome: (patch.commits ?? []).length > 0 ? { kind: 'NEW' } : { kind: 'NONE' },
   commits: [],
   cursor: { v: 1 },

@@ -4,7 +4,7 @@ import type { TableRef } from '../../../src/sources/source.ts';
 type Operation = 'read' | 'stat' | 'list';
 
 /** A folder in memory that counts what it is asked and can be told to misbehave. */
-export class MemoryFiles implements Files {
+class MemoryFiles implements Files {
   readonly files = new Map<string, Uint8Array>();
   /** What was asked, in order: `read _delta_log/00000000000000000002.json`. */
   readonly requests: string[] = [];

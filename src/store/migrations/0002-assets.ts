@@ -1,25 +1,10 @@
 import type { Migration } from '../table.ts';
 
-/**
- * The tables of the first release. Names and columns are Apache DolphinScheduler's and the RFC's (3.4) where they have them. Times are
- * milliseconds since 1970 UTC, states DolphinScheduler's integer codes, `*_json` columns JSON texts that no query looks into.
- */
-export const FIRST = {
-  version: 1,
-  name: 'first',
+/** Assets, what is known of them, and the groups that wait for them: the RFC's six tables (3.4) and what semantics.md needs beside them. */
+export const ASSETS = {
+  version: 2,
+  name: 'assets',
   tables: {
-    // Who may write as master: generation rises with each claim (facts in architecture: ownership and fencing).
-    t_ds_master: {
-      columns: { shard_id: 'int', owner: 'name', generation: 'int', claim_time: 'int' },
-      primaryKey: ['shard_id'],
-    },
-    // Small readable codes for projects, workflows and tasks.
-    t_ds_code_sequence: { columns: { name: 'name', next_code: 'int' }, primaryKey: ['name'] },
-    t_ds_project: {
-      columns: { id: 'id', code: 'int', name: 'name', create_time: 'int', update_time: 'int' },
-      unique: [['code'], ['name']],
-    },
-
     t_ds_asset: {
       columns: {
         id: 'id',
@@ -149,8 +134,11 @@ export const FIRST = {
         check_time: 'int',
         started_at: 'int?',
         check_run_id: 'name?',
+        // For a scan, or for a version that is not known yet.
+        waiting: 'flag',
       },
       unique: [['asset_id', 'epoch', 'snapshot_id', 'check_name']],
+      index: [['asset_id', 'waiting']],
       parents: { asset_id: 't_ds_asset' },
     },
     // Evidence for people: no decision reads it.
@@ -219,7 +207,6 @@ export const FIRST = {
       unique: [['asset_id', 'source_type', 'consumer_group']],
       parents: { asset_id: 't_ds_asset' },
     },
-
     t_ds_asset_dependency_group: {
       columns: {
         id: 'id',
@@ -320,166 +307,6 @@ export const FIRST = {
       },
       unique: [['trigger_key']],
       index: [['workflow_definition_code', 'id']],
-    },
-
-    t_ds_workflow_definition: {
-      columns: {
-        id: 'id',
-        code: 'int',
-        version: 'int',
-        name: 'name',
-        project_code: 'int',
-        release_state: 'int',
-        flag: 'flag',
-        create_time: 'int',
-        update_time: 'int',
-      },
-      unique: [['code'], ['project_code', 'name']],
-      index: [['name']],
-    },
-    t_ds_workflow_definition_log: {
-      columns: {
-        id: 'id',
-        code: 'int',
-        version: 'int',
-        name: 'name',
-        project_code: 'int',
-        description: 'text',
-        timezone_id: 'name',
-        global_params: 'text',
-        failure_strategy: 'int',
-        inputs_json: 'text',
-        groups_json: 'text',
-        create_time: 'int',
-      },
-      unique: [['code', 'version']],
-    },
-    t_ds_task_definition: {
-      columns: {
-        id: 'id',
-        code: 'int',
-        version: 'int',
-        name: 'name',
-        project_code: 'int',
-        workflow_definition_code: 'int',
-        task_type: 'name',
-        create_time: 'int',
-        update_time: 'int',
-      },
-      unique: [['code'], ['workflow_definition_code', 'name']],
-    },
-    t_ds_task_definition_log: {
-      columns: {
-        id: 'id',
-        code: 'int',
-        version: 'int',
-        name: 'name',
-        description: 'text',
-        project_code: 'int',
-        workflow_definition_code: 'int',
-        task_type: 'name',
-        task_params: 'text',
-        local_params: 'text',
-        flag: 'flag',
-        fail_retry_times: 'int',
-        fail_retry_interval_seconds: 'int',
-        timeout_seconds: 'int?',
-        inputs_json: 'text',
-        outputs_json: 'text',
-        create_time: 'int',
-      },
-      unique: [['code', 'version']],
-      index: [['workflow_definition_code', 'name', 'version']],
-    },
-    // The edges of every version of a workflow; pre_task_code 0: a task without predecessors.
-    t_ds_workflow_task_relation: {
-      columns: {
-        id: 'id',
-        workflow_definition_code: 'int',
-        workflow_definition_version: 'int',
-        pre_task_code: 'int',
-        pre_task_version: 'int',
-        post_task_code: 'int',
-        post_task_version: 'int',
-        position: 'int',
-      },
-      unique: [['workflow_definition_code', 'workflow_definition_version', 'pre_task_code', 'post_task_code']],
-    },
-
-    t_ds_command: {
-      columns: {
-        id: 'id',
-        command_type: 'int',
-        workflow_definition_code: 'int',
-        workflow_definition_version: 'int',
-        workflow_instance_id: 'int',
-        workflow_instance_priority: 'int',
-        create_time: 'int',
-      },
-      unique: [['workflow_instance_id']],
-      index: [['workflow_instance_priority', 'id']],
-    },
-    t_ds_workflow_instance: {
-      columns: {
-        id: 'id',
-        workflow_definition_code: 'int',
-        workflow_definition_version: 'int',
-        project_code: 'int',
-        state: 'int',
-        state_history: 'text',
-        state_reason: 'text?',
-        command_type: 'int',
-        start_tasks_json: 'text',
-        task_depend_type: 'int',
-        failure_strategy: 'int',
-        start_params: 'text',
-        pins_json: 'text',
-        trigger_group: 'name?',
-        trigger_group_id: 'int?',
-        trigger_key: 'name?',
-        idempotency_key: 'text?',
-        idempotency_hash: 'hash?',
-        schedule_time: 'int?',
-        start_time: 'int',
-        end_time: 'int?',
-        run_times: 'int',
-        workflow_instance_priority: 'int',
-      },
-      unique: [['idempotency_hash']],
-      index: [
-        ['workflow_definition_code', 'id'],
-        ['state', 'id'],
-        ['trigger_group_id', 'state', 'id'],
-        ['project_code', 'id'],
-      ],
-    },
-    t_ds_task_instance: {
-      columns: {
-        id: 'id',
-        workflow_instance_id: 'int',
-        task_code: 'int',
-        name: 'name',
-        task_type: 'name',
-        state: 'int',
-        attempt: 'int',
-        retry_times: 'int',
-        flag: 'flag',
-        fence: 'int',
-        not_before: 'int?',
-        submit_time: 'int',
-        start_time: 'int?',
-        end_time: 'int?',
-        deadline: 'int?',
-        exit_code: 'int?',
-        reason: 'text?',
-        kill_reason: 'text?',
-        host: 'name?',
-        pid: 'int?',
-        workflow_instance_priority: 'int',
-      },
-      unique: [['workflow_instance_id', 'task_code', 'attempt']],
-      index: [['state', 'workflow_instance_priority', 'id']],
-      parents: { workflow_instance_id: 't_ds_workflow_instance' },
     },
   },
 } as const satisfies Migration;

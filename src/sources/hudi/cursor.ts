@@ -1,0 +1,102 @@
+import type { Cursor } from '../source.ts';
+import { completedInstant, type Instant } from './instants.ts';
+import type { ZoneFinding } from './zone.ts';
+
+/** What the Hudi source remembers of a table between two polls. */
+export interface Memory {
+  /** The folder in `.hoodie` that held the timeline; null: `.hoodie` itself. */
+  readonly timeline: string | null;
+  /** The versions that stood in the active timeline and were read, in the engine's order. */
+  readonly seen: readonly SeenVersion[];
+  /** Requested times of the completed rollbacks and restores that stood there. */
+  readonly takebacks: ReadonlySet<string>;
+  /** `<time>.<action>` of writes that had begun. */
+  readonly pending: ReadonlySet<string>;
+  /** Of hoodie.properties. */
+  readonly properties: string;
+  readonly zone: ZoneFinding;
+  /** When the newest version was completed, epoch ms; null: there was none, or names do not tell. */
+  readonly newest: bigint | null;
+  readonly dataHead: string | null;
+  /** Id of the table's schema. */
+  readonly schemaId: string | null;
+}
+
+export interface SeenVersion extends Instant {
+  /** null: it was older than what a first read takes. */
+  readonly dataChange: boolean | null;
+  /** Its metadata names the table's schema. */
+  readonly hasSchema: boolean;
+}
+
+const VERSION = 1;
+
+/** A version is remembered as its file's name after a letter: D data, N none, U unread, and in lower case if it names no schema. */
+const letterOf = ({ dataChange, hasSchema }: SeenVersion): string => {
+  const letter = dataChange === null ? 'U' : dataChange ? 'D' : 'N';
+  return hasSchema ? letter : letter.toLowerCase();
+};
+
+export const toCursor = (memory: Memory): Cursor => ({
+  v: VERSION,
+  timeline: memory.timeline,
+  seen: memory.seen.map((version) => `${letterOf(version)}${version.file}`).join(' '),
+  takebacks: [...memory.takebacks].sort(),
+  pending: [...memory.pending].sort(),
+  properties: memory.properties,
+  zone: { zone: memory.zone.zone, savedAt: memory.zone.savedAt?.toString() ?? null },
+  newest: memory.newest?.toString() ?? null,
+  dataHead: memory.dataHead,
+  schemaId: memory.schemaId,
+});
+
+/** undefined: not a cursor of this source, or of a layout that this version does not know. */
+export function fromCursor(cursor: Cursor): Memory | undefined {
+  if (cursor.v !== VERSION) return undefined;
+  try {
+    return readMemory(cursor);
+  } catch {
+    return undefined; // a member is missing or of another kind
+  }
+}
+
+function readMemory(cursor: Cursor): Memory {
+  const timeline = optionalText(cursor['timeline']);
+  const zone = cursor['zone'] as Readonly<Record<string, unknown>>;
+  return {
+    timeline,
+    seen: text(cursor['seen'])
+      .split(' ')
+      .filter((entry) => entry !== '')
+      .map((entry) => seenVersion(entry, timeline)),
+    takebacks: new Set(texts(cursor['takebacks'])),
+    pending: new Set(texts(cursor['pending'])),
+    properties: text(cursor['properties']),
+    zone: { zone: text(zone['zone']), savedAt: optionalLong(zone['savedAt']) },
+    newest: optionalLong(cursor['newest']),
+    dataHead: optionalText(cursor['dataHead']),
+    schemaId: optionalText(cursor['schemaId']),
+  };
+}
+
+function seenVersion(entry: string, timeline: string | null): SeenVersion {
+  const letter = entry.charAt(0);
+  const instant = completedInstant(timeline ?? '', entry.slice(1));
+  if (instant === null || !'DNUdnu'.includes(letter)) throw new TypeError('no version');
+  const kind = letter.toUpperCase();
+  return { ...instant, dataChange: kind === 'U' ? null : kind === 'D', hasSchema: kind === letter };
+}
+
+function text(value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError('no text');
+  return value;
+}
+
+const optionalText = (value: unknown): string | null => (value === null ? null : text(value));
+
+const optionalLong = (value: unknown): bigint | null => (value === null ? null : BigInt(text(value)));
+
+function texts(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) throw new TypeError('no list');
+  return (value as readonly unknown[]).map(text);
+}
