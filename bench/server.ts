@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { createWriteStream, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { PROJECT } from './declare.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -70,6 +72,17 @@ export const withServer = async <T>(
     return await work(server);
   } finally {
     await server.stop();
+  }
+};
+
+/** Waits until every registered table has been read. */
+export const allRead = async (server: Server): Promise<void> => {
+  for (;;) {
+    const page = (await server.get(`/projects/${PROJECT}/assets`)) as {
+      readonly items: readonly { lastScanAt: string | null }[];
+    };
+    if (page.items.length > 0 && page.items.every(({ lastScanAt }) => lastScanAt !== null)) return;
+    await pause(200);
   }
 };
 

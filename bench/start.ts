@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { manyTables } from './declare.ts';
 import { type Benchmark, type Figures, type Measure, type Settings, spread, timed } from './measure.ts';
-import { type Program, PROGRAMS, sluice, withServer } from './server.ts';
+import { allRead, type Program, PROGRAMS, sluice, withServer } from './server.ts';
 
 const COUNT = 7;
 const GOAL_MS = 1_000;
@@ -17,7 +17,10 @@ export const start: Benchmark = {
     const existing = join(folder, 'existing');
     say(`a data folder with ${ASSETS} assets`);
     const file = manyTables(settings, ASSETS);
-    await withServer(existing, {}, () => sluice(['apply', '-f', file, '--data', existing]));
+    await withServer(existing, {}, async (server) => {
+      await sluice(['apply', '-f', file, '--data', existing]);
+      await allRead(server);
+    });
     const programs = (Object.keys(PROGRAMS) as Program[]).filter((program) => existsSync(PROGRAMS[program]));
     if (!programs.includes('dist')) say('dist is not built, so it is not measured: npm run build');
     const measures: Measure[] = [];

@@ -4,6 +4,7 @@ import type { Source, TableFormat, TableRef } from './sources/source.ts';
 /** How each format's source is loaded: when the first table of the format is read. A new format is one line. */
 const SOURCES: ReadonlyMap<string, () => Promise<Source>> = new Map([
   ['paimon', async () => (await import('./sources/paimon/source.ts')).createPaimonSource()],
+  ['hudi', async () => (await import('./sources/hudi/source.ts')).createHudiSource()],
   ['delta', async () => (await import('./sources/delta/source.ts')).createDeltaSource()],
   ['iceberg', async () => (await import('./sources/iceberg/source.ts')).createIcebergSource()],
 ]);

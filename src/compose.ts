@@ -11,7 +11,7 @@ import { SluiceError } from './core/errors.ts';
 import type { Executor } from './executors/executor.ts';
 import { createLocalExecutor } from './executors/local/local-executor.ts';
 import { createDispatcher } from './master/dispatcher.ts';
-import type { Duty } from './master/duty.ts';
+import { after, type Duty } from './master/duty.ts';
 import { createLauncher } from './master/launcher.ts';
 import { createObserver, type Observer } from './master/observer.ts';
 import { createReaper } from './master/reaper.ts';
@@ -229,23 +229,34 @@ const createWorker = (
     log: log.child('worker'),
     host: hostname(),
     slots: settings.taskSlots,
-    prepare: (offer) => prepareAttempt(offer, { plugin: taskPlugin, isReadable: isPinReadable }),
+    prepare: (offer) =>
+      prepareAttempt(offer, {
+        plugin: taskPlugin,
+        isReadable: (pin) => isPinReadable(pin, clock, settings.pollLimitMs),
+      }),
     onRoom,
     onStarted: observer.taskStarted,
     onEnded: observer.taskEnded,
   });
 
-/** A table that cannot be asked right now counts as readable: its task will see for itself. */
-const isPinReadable = async ({ assetKey, location, pin, version }: PinFacts): Promise<boolean> => {
+/** A table that cannot be asked right now, or does not answer in time, counts as readable: its task will see for itself. */
+const isPinReadable = async (pin: PinFacts, clock: Clock, limitMs: number): Promise<boolean> => {
+  const limit = after(clock, limitMs);
+  try {
+    return await Promise.race([askForPin(pin), limit.done.then(() => true)]);
+  } catch {
+    return true;
+  } finally {
+    limit.cancel();
+  }
+};
+
+const askForPin = async ({ assetKey, location, pin, version }: PinFacts): Promise<boolean> => {
   const { format, branch } = assetName(assetKey);
   const source = await loadSource(format);
   const files = location === null ? undefined : await loadFiles(location);
   if (source === undefined || files === undefined || location === null) return true;
-  try {
-    return await source.isReadable({ location, branch, files }, version?.readAs ?? pin.snapshotId);
-  } catch {
-    return true;
-  }
+  return source.isReadable({ location, branch, files }, version?.readAs ?? pin.snapshotId);
 };
 
 /** The first administrator's token, made at the first start: 32 random bytes, readable by this user alone. */

@@ -27,6 +27,7 @@ export const SCHEMA = {
   server: {
     host: text('127.0.0.1', 'The address that the HTTP API listens on.'),
     port: integer(8484, [0, 65_535], 'The port that the HTTP API listens on; 0 picks a free one.'),
+    'allowed-hosts': list('Host names, beside localhost and IP addresses, by which people may call the server.'),
   },
   database: {
     url: optional(text('', 'Where the database is: `sqlite:PATH`. Default: `sluice.db` in the data folder.')),

@@ -33,6 +33,8 @@ export interface Ended {
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly endedAt: EpochMs;
+  /** Why the executor ended it without being asked, as a sentence (its log is too long); absent: it did not. */
+  readonly reason?: string;
 }
 
 /** What became of an attempt that an earlier process may have started. */

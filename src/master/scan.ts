@@ -66,15 +66,22 @@ export const createReader = (options: {
       signal,
     });
   };
+  // A read on a hanging mount cannot be taken back and holds a thread, of which there are few: one such read for each place, not one for each poll.
+  const hanging = new Set<string | null>();
   return async (target, depth) => {
+    const { location } = target.asset;
+    const noAnswer = unreadable(target.cursor, `The table did not answer within ${options.limitMs / 1000} s.`, true);
+    if (hanging.has(location)) return noAnswer;
     const abort = new AbortController();
     const limit = after(options.clock, options.limitMs);
+    const reading = read(target, depth, abort.signal).finally(() => hanging.delete(location));
     const tooLong = limit.done.then(() => {
+      hanging.add(location);
       abort.abort();
-      return unreadable(target.cursor, `The table did not answer within ${options.limitMs / 1000} s.`, true);
+      return noAnswer;
     });
     try {
-      return await Promise.race([read(target, depth, abort.signal), tooLong]);
+      return await Promise.race([reading, tooLong]);
     } catch (error) {
       return unreadable(
         target.cursor,

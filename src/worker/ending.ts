@@ -20,7 +20,8 @@ export const endingOf = (ended: Ended, offer: TaskOffer, killed: EndingReason | 
       reason: `Killed after its limit of ${offer.task.timeoutSeconds ?? 0} s.`,
       endedAt,
     };
-  return { state: 'FAILURE', exitCode, reason: signal === null ? null : `Ended by signal ${signal}.`, endedAt };
+  const reason = ended.reason ?? (signal === null ? null : `Ended by signal ${signal}.`);
+  return { state: 'FAILURE', exitCode, reason, endedAt };
 };
 
 const reasonFromStore = (ended: Ended, offer: TaskOffer): EndingReason | null => {

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { PROJECT, temporaryTree } from '../support/tree.ts';
@@ -43,6 +44,8 @@ export interface Served {
   readonly ended: Promise<number | null>;
   /** A command on this server. */
   sluice(...args: string[]): Promise<Ended>;
+  /** The project gmv over HTTP, where a test needs an answer but not the command: GET, or POST of a body. */
+  ask(path: string, body?: object): Promise<Record<string, unknown>>;
 }
 
 export const serve = async (
@@ -59,12 +62,20 @@ export const serve = async (
     child.kill('SIGKILL');
     await ended;
   });
+  const url = await readyLine(child, ended);
+  const token = readFileSync(join(folder, '.sluice', 'admin.token'), 'utf8').trim();
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   return {
     folder,
     process: child,
     ended,
-    url: await readyLine(child, ended),
+    url,
     sluice: (...args) => sluice(args, { cwd: folder }),
+    ask: async (path, body) => {
+      const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+      const response = await fetch(`${url}/api/v1/projects/gmv/${path}`, { headers, ...init });
+      return (await response.json()) as Record<string, unknown>;
+    },
   };
 };
 

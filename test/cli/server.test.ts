@@ -1,8 +1,11 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { temporaryTree } from '../support/tree.ts';
 import { serve, sluice } from './process.ts';
+
+// Each command is a process of its own, and this machine may be busy.
+vi.setConfig({ testTimeout: 60_000 });
 
 describe('sluice server', () => {
   test('says where it is, keeps its token to its user, and cleans up when it is interrupted', async () => {

@@ -17,15 +17,27 @@ const BAD: Readonly<Record<string, readonly [text: string, sentence: RegExp]>> =
     `${head}workflows:\n${workflow('w', task('a', ', dependsOn: [c]') + task('b', ', dependsOn: [a]') + task('c', ', dependsOn: [b]'))}`,
     /^sluice: bad\.yaml:5:5: .*(a -> b -> c -> a|b -> c -> a -> b|c -> a -> b -> c|a → b → c → a|b → c → a → b|c → a → b → c)/,
   ],
-  'an unknown key': [`${head}workflows:\n${workflow('w', task('a', ', dependOn: [b]'))}`, /^sluice: bad\.yaml:6:\d+: .*did you mean "dependsOn"/],
+  'an unknown key': [
+    `${head}workflows:\n${workflow('w', task('a', ', dependOn: [b]'))}`,
+    /^sluice: bad\.yaml:6:\d+: .*did you mean "dependsOn"/,
+  ],
   'an unknown key at the top': [`${head}workflow: []\n`, /^sluice: bad\.yaml:3:1: .*did you mean "workflows"/],
-  'two tasks of one name': [`${head}workflows:\n${workflow('w', task('a') + task('a'))}`, /^sluice: bad\.yaml:7:\d+: .*"a" stands here already: rename one/],
-  'two workflows of one name': [`${head}workflows:\n${workflow('w', task('a'))}${workflow('w', task('a'))}`, /^sluice: bad\.yaml:\d+:\d+: .*w.*(twice|already)/],
+  'two tasks of one name': [
+    `${head}workflows:\n${workflow('w', task('a') + task('a'))}`,
+    /^sluice: bad\.yaml:7:\d+: .*"a" stands here already: rename one/,
+  ],
+  'two workflows of one name': [
+    `${head}workflows:\n${workflow('w', task('a'))}${workflow('w', task('a'))}`,
+    /^sluice: bad\.yaml:\d+:\d+: .*w.*(twice|already)/,
+  ],
   'a group that can never wait': [
     `${head}workflows:\n${workflow('w', task('a'), `    triggers:\n      - group: g\n        all: [{assetKey: "${ORDERS}", snapshotRequired: false}]\n`)}`,
     /^sluice: bad\.yaml:6:\d+: .*Group "g": it would fire for ever: let at least one condition have "snapshotRequired: true"/,
   ],
-  'an edge to nowhere': [`${head}workflows:\n${workflow('w', task('load') + task('b', ', dependsOn: [laod]'))}`, /^sluice: bad\.yaml:7:\d+: .*did you mean "load"/],
+  'an edge to nowhere': [
+    `${head}workflows:\n${workflow('w', task('load') + task('b', ', dependsOn: [laod]'))}`,
+    /^sluice: bad\.yaml:7:\d+: .*did you mean "load"/,
+  ],
   'a bad asset key': [`${head}assets:\n  - {key: "paimon:ods/orders"}\n`, /^sluice: bad\.yaml:4:\d+: .*paimon/],
   'an id that YAML would round': [
     `${head}workflows:\n${workflow('w', task('a'), `    triggers:\n      - group: g\n        all: [{assetKey: "${ORDERS}", minSnapshotId: 9223372036854775808}]\n`)}`,
@@ -35,11 +47,16 @@ const BAD: Readonly<Record<string, readonly [text: string, sentence: RegExp]>> =
   'an empty file': ['', /^sluice: Declare something in bad\.yaml: it is empty/],
 };
 
-test('each is refused at its place with what to do, and what was applied before stands', { timeout: 60_000 }, async () => {
+test('each is refused at its place with what to do, and what was applied before stands', {
+  timeout: 60_000,
+}, async () => {
   const place = makePlace();
   laySteps(place, 1, 2);
   const client = clientOf(place, await startServer(place), 'e2e');
-  const good = { assets: assetsOf(place), workflows: [{ name: 'good', triggers: onOrders, tasks: [{ name: 'a', ...shell('echo') }] }] };
+  const good = {
+    assets: assetsOf(place),
+    workflows: [{ name: 'good', triggers: onOrders, tasks: [{ name: 'a', ...shell('echo') }] }],
+  };
   await said(sluice(place, ['apply', '-f', writeDeclaration(place, good)]));
   for (const [what, [text, sentence]] of Object.entries(BAD)) {
     writeFileSync(join(place.folder, 'bad.yaml'), text);

@@ -14,7 +14,8 @@ const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const ID = expect.stringMatching(/^\d+$/);
 
 const touch = (place: Place, name: string): void => writeFileSync(join(place.folder, name), '');
-const waitFor = (place: Place, name: string): string => `until [ -e "${join(place.folder, name)}" ]; do sleep 0.05; done`;
+const waitFor = (place: Place, name: string): string =>
+  `until [ -e "${join(place.folder, name)}" ]; do sleep 0.05; done`;
 
 /** A server with this applied; a run state is asked of it directly where a test only waits. */
 async function serve(place: Place, declared: object) {
@@ -27,7 +28,10 @@ test('--json prints the shapes of the contract', LIMIT, async () => {
   const place = makePlace();
   laySteps(place, 1, 2);
   const tasks = [{ name: 'read', ...shell('echo ${asset.orders.snapshot_id}') }];
-  const client = await serve(place, { assets: assetsOf(place), workflows: [{ name: 'report', triggers: onOrders, tasks }] });
+  const client = await serve(place, {
+    assets: assetsOf(place),
+    workflows: [{ name: 'report', triggers: onOrders, tasks }],
+  });
   laySteps(place, 3, 4);
   await client.untilRuns(1, 'SUCCESS');
 
@@ -43,10 +47,21 @@ test('--json prints the shapes of the contract', LIMIT, async () => {
     endTime: TIME,
     params: {},
   };
-  const task = { code: expect.any(Number), name: 'read', type: 'SHELL', state: 'SUCCESS', attempt: 1, startTime: TIME, endTime: TIME, exitCode: 0 };
+  const task = {
+    code: expect.any(Number),
+    name: 'read',
+    type: 'SHELL',
+    state: 'SUCCESS',
+    attempt: 1,
+    startTime: TIME,
+    endTime: TIME,
+    exitCode: 0,
+  };
   expect(await jsonLines(sluice(place, ['runs', 'list', '--json']))).toMatchObject([run]);
   expect(await json(sluice(place, ['runs', 'show', '1', '--json']))).toMatchObject({ ...run, tasks: [task] });
-  expect(await jsonLines(sluice(place, ['logs', '1', 'read', '--json']))).toMatchObject([{ text: '2\n', finished: true }]);
+  expect(await jsonLines(sluice(place, ['logs', '1', 'read', '--json']))).toMatchObject([
+    { text: '2\n', finished: true },
+  ]);
 
   expect(await json(sluice(place, ['why', 'report', '--json']))).toMatchObject({
     workflow: 'report',
@@ -55,7 +70,14 @@ test('--json prints the shapes of the contract', LIMIT, async () => {
         group: 'new_orders',
         ready: false,
         results: [
-          { assetKey: ORDERS, met: false, code: 'BLOCKED_BY_SNAPSHOT', needed: expect.any(String), actual: expect.any(String), since: TIME },
+          {
+            assetKey: ORDERS,
+            met: false,
+            code: 'BLOCKED_BY_SNAPSHOT',
+            needed: expect.any(String),
+            actual: expect.any(String),
+            since: TIME,
+          },
         ],
       },
     ],
@@ -68,7 +90,10 @@ async function assetShapes(place: Place): Promise<void> {
   const plan = await json(sluice(place, ['apply', '-f', 'work.yaml', '--dry-run', '--json']));
   expect(plan).toMatchObject({ project: 'e2e', dryRun: true, warnings: [] });
   expect(plan['lines']).toHaveLength(4);
-  expect(await jsonLines(sluice(place, ['asset', 'list', '--json']))).toMatchObject([{ key: ORDERS }, { key: PAYMENTS }]);
+  expect(await jsonLines(sluice(place, ['asset', 'list', '--json']))).toMatchObject([
+    { key: ORDERS },
+    { key: PAYMENTS },
+  ]);
   expect(await json(sluice(place, ['asset', 'show', ORDERS, '--json']))).toMatchObject({
     key: ORDERS,
     state: { latest: { snapshotId: '2', epoch: 1, ordinal: 2 }, health: 'OK' },
@@ -76,8 +101,23 @@ async function assetShapes(place: Place): Promise<void> {
   });
   const versions = await jsonLines(sluice(place, ['asset', 'versions', ORDERS, '--json']));
   expect(versions.map(({ snapshotId }) => snapshotId)).toEqual(['2', '1']);
-  expect(await json(sluice(place, ['asset', 'scan', ORDERS, '--json']))).toMatchObject({ assetKey: ORDERS, finished: true, newVersions: 0 });
-  const emit = ['asset', 'emit', ORDERS, '--type', 'QUALITY_CHECK_PASSED', '--snapshot', '2', '--event-id', 'one', '--json'];
+  expect(await json(sluice(place, ['asset', 'scan', ORDERS, '--json']))).toMatchObject({
+    assetKey: ORDERS,
+    finished: true,
+    newVersions: 0,
+  });
+  const emit = [
+    'asset',
+    'emit',
+    ORDERS,
+    '--type',
+    'QUALITY_CHECK_PASSED',
+    '--snapshot',
+    '2',
+    '--event-id',
+    'one',
+    '--json',
+  ];
   expect(await json(sluice(place, emit))).toEqual({ accepted: 1, duplicates: 0, duplicate: false, rejected: [] });
   expect(await json(sluice(place, emit))).toMatchObject({ accepted: 0, duplicates: 1, duplicate: true });
   const events = await jsonLines(sluice(place, ['asset', 'events', ORDERS, '--json']));
@@ -88,16 +128,40 @@ async function assetShapes(place: Place): Promise<void> {
 
 async function inspectShapes(place: Place): Promise<void> {
   const lines = await jsonLines(sluice(place, ['inspect', tableFolder(place, ORDERS), '--json']));
-  const version = { snapshotId: '2', dataChange: true, commitTime: TIME, watermark: null, schemaId: '0', addedRecords: ID, totalRecords: ID, tags: [] };
+  const version = {
+    snapshotId: '2',
+    dataChange: true,
+    commitTime: TIME,
+    watermark: null,
+    schemaId: '0',
+    addedRecords: ID,
+    totalRecords: ID,
+    tags: [],
+  };
   expect(lines).toHaveLength(3);
   expect(lines[1]).toMatchObject({ ...version, operation: 'APPEND' });
-  expect(lines[2]).toMatchObject({ summary: { format: 'paimon', head: '2', dataHead: '2', branch: 'main', versions: 2, tags: {}, schemaId: '0', problems: [] } });
+  expect(lines[2]).toMatchObject({
+    summary: {
+      format: 'paimon',
+      head: '2',
+      dataHead: '2',
+      branch: 'main',
+      versions: 2,
+      tags: {},
+      schemaId: '0',
+      problems: [],
+    },
+  });
 }
 
 test('exit codes: 0 done, 1 failed, 2 written wrongly', LIMIT, async () => {
   const place = makePlace();
-  expect(await refused(sluice(place, ['runs', 'list']))).toMatch(/^sluice: No server is running on .*: start one with "sluice server/);
-  expect(await refused(sluice(place, ['runs', 'list', '--server', 'http://127.0.0.1:9']))).toMatch(/^sluice: No server answers at/);
+  expect(await refused(sluice(place, ['runs', 'list']))).toMatch(
+    /^sluice: No server is running on .*: start one with "sluice server/,
+  );
+  expect(await refused(sluice(place, ['runs', 'list', '--server', 'http://127.0.0.1:9']))).toMatch(
+    /^sluice: No server answers at/,
+  );
   await serve(place, { workflows: [{ name: 'broken', tasks: [{ name: 'fails', ...shell('exit 4') }] }] });
   const cases: readonly (readonly [readonly string[], number, RegExp])[] = [
     [['runs', 'show', '99'], 1, /99/],
@@ -133,14 +197,23 @@ describe('a run by hand', () => {
     const place = makePlace();
     laySteps(place, 1, 2, 3, 4);
     const read = 'echo "${mode} ${asset.orders.snapshot_id} ${asset.payments.snapshot_id}"';
-    const triggers = [{ group: 'both', all: [{ assetKey: ORDERS, alias: 'orders' }, { assetKey: PAYMENTS, alias: 'payments' }] }];
+    const triggers = [
+      {
+        group: 'both',
+        all: [
+          { assetKey: ORDERS, alias: 'orders' },
+          { assetKey: PAYMENTS, alias: 'payments' },
+        ],
+      },
+    ];
     const tasks = [
       { name: 'first', ...shell(read) },
       { name: 'second', dependsOn: ['first'], ...shell(read) },
       { name: 'third', dependsOn: ['second'], ...shell(read) },
     ];
     await serve(place, { assets: assetsOf(place), workflows: [{ name: 'w', triggers, tasks }] });
-    const run = (...args: readonly string[]) => json<RunDetailsBody>(sluice(place, ['run', 'w', '--wait', '--json', ...args]));
+    const run = (...args: readonly string[]) =>
+      json<RunDetailsBody>(sluice(place, ['run', 'w', '--wait', '--json', ...args]));
     const pinned = await run('--pin', `${ORDERS}=1`, '--param', 'mode=restate');
     expect(pinned).toMatchObject({ state: 'SUCCESS', triggerGroup: null, params: { mode: 'restate' } });
     expect(pinned.pins).toMatchObject({ [ORDERS]: { snapshotId: '1' }, [PAYMENTS]: { snapshotId: '1' } });
@@ -153,7 +226,9 @@ describe('a run by hand', () => {
     const key = ['run', 'w', '--idempotency-key', 'once', '--json'];
     const once = await json<RunDetailsBody>(sluice(place, key));
     expect(await json(sluice(place, key))).toMatchObject({ id: once.id, duplicate: true });
-    expect(await refused(sluice(place, ['run', 'w', '--pin', `${ORDERS}=77`]))).toMatch(/No version 77 of .* is recorded/);
+    expect(await refused(sluice(place, ['run', 'w', '--pin', `${ORDERS}=77`]))).toMatch(
+      /No version 77 of .* is recorded/,
+    );
     expect(await refused(sluice(place, ['run', 'w', '--pin', `${ORDERS}=tag:nope`]))).toMatch(/has no tag nope/);
   });
 
@@ -164,8 +239,10 @@ describe('a run by hand', () => {
       { name: 'second', dependsOn: ['first'], ...shell('echo attempt $SLUICE_ATTEMPT') },
     ];
     const client = await serve(place, { workflows: [{ name: 'w', tasks }] });
-    const operate = (name: string, id: number) => json<RunDetailsBody>(sluice(place, ['runs', name, String(id), '--json']));
-    const running = (id: number) => until('the first task to run', async () => (await client.run(id)).tasks[0]?.state === 'RUNNING_EXECUTION');
+    const operate = (name: string, id: number) =>
+      json<RunDetailsBody>(sluice(place, ['runs', name, String(id), '--json']));
+    const running = (id: number) =>
+      until('the first task to run', async () => (await client.run(id)).tasks[0]?.state === 'RUNNING_EXECUTION');
 
     const { id } = await json<RunDetailsBody>(sluice(place, ['run', 'w', '--json']));
     await running(id);
@@ -173,9 +250,14 @@ describe('a run by hand', () => {
     touch(place, 'go');
     expect((await client.untilRun(id, 'PAUSE')).tasks.map(({ name }) => name)).toEqual(['first']);
     expect(await refused(sluice(place, ['runs', 'pause', String(id)]))).toMatch(/PAUSE is allowed only in/);
-    expect(await operate('resume', id)).toMatchObject({ state: expect.stringMatching(/SUBMITTED_SUCCESS|RUNNING_EXECUTION|SUCCESS/) });
+    expect(await operate('resume', id)).toMatchObject({
+      state: expect.stringMatching(/SUBMITTED_SUCCESS|RUNNING_EXECUTION|SUCCESS/),
+    });
     await client.untilRun(id, 'SUCCESS');
-    expect((await client.attempts(id)).map(({ name, attempt }) => `${name} ${attempt}`)).toEqual(['first 1', 'second 1']);
+    expect((await client.attempts(id)).map(({ name, attempt }) => `${name} ${attempt}`)).toEqual([
+      'first 1',
+      'second 1',
+    ]);
 
     await operate('rerun', id);
     await until('the second attempt of second', async () => (await client.attempts(id)).length === 4);
@@ -192,7 +274,10 @@ describe('a run by hand', () => {
     ];
     const client = await serve(place, { workflows: [{ name: 'w', tasks }] });
     const waiting = sluice(place, ['run', 'w', '--wait']);
-    await until('the second task to run', async () => (await client.runs()).length === 1 && (await client.attempts(1))[1]?.state === 'RUNNING_EXECUTION');
+    await until(
+      'the second task to run',
+      async () => (await client.runs()).length === 1 && (await client.attempts(1))[1]?.state === 'RUNNING_EXECUTION',
+    );
     await said(sluice(place, ['runs', 'stop', '1']));
     await client.untilRun(1, 'STOP');
     expect((await waiting).code).toBe(1);
@@ -200,7 +285,11 @@ describe('a run by hand', () => {
     touch(place, 'go');
     await said(sluice(place, ['runs', 'resume', '1']));
     await client.untilRun(1, 'SUCCESS');
-    expect((await client.attempts(1)).map(({ name, state }) => `${name} ${state}`)).toEqual(['first SUCCESS', 'second KILL', 'second SUCCESS']);
+    expect((await client.attempts(1)).map(({ name, state }) => `${name} ${state}`)).toEqual([
+      'first SUCCESS',
+      'second KILL',
+      'second SUCCESS',
+    ]);
   });
 
   test('that failed is recovered from its failed task on, with the pins that it had', LIMIT, async () => {
@@ -212,7 +301,10 @@ describe('a run by hand', () => {
       { name: 'second', dependsOn: ['first'], ...shell(`${say}; [ -e "${place.folder}/mended" ]`) },
       { name: 'third', dependsOn: ['second'], ...shell(say) },
     ];
-    const client = await serve(place, { assets: assetsOf(place), workflows: [{ name: 'w', triggers: onOrders, tasks }] });
+    const client = await serve(place, {
+      assets: assetsOf(place),
+      workflows: [{ name: 'w', triggers: onOrders, tasks }],
+    });
     laySteps(place, 3);
     await client.untilRuns(1, 'FAILURE');
     touch(place, 'mended');
@@ -228,10 +320,16 @@ describe('a run by hand', () => {
     laySteps(place, 8, 9);
     await client.untilRuns(2, 'SUCCESS');
     await said(sluice(place, ['runs', 'rerun', '1']));
-    await until('the rerun to end', async () => (await client.attempts(1)).length === 7 && (await client.run(1)).state === 'SUCCESS');
+    await until(
+      'the rerun to end',
+      async () => (await client.attempts(1)).length === 7 && (await client.run(1)).state === 'SUCCESS',
+    );
     expect(await said(sluice(place, ['logs', '1', 'third']))).toBe('2\n');
     await said(sluice(place, ['runs', 'rerun', '1', '--repin']));
-    await until('the second rerun to end', async () => (await client.attempts(1)).length === 10 && (await client.run(1)).state === 'SUCCESS');
+    await until(
+      'the second rerun to end',
+      async () => (await client.attempts(1)).length === 10 && (await client.run(1)).state === 'SUCCESS',
+    );
     expect(await said(sluice(place, ['logs', '1', 'third']))).toBe('4\n');
   });
 });

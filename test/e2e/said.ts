@@ -9,9 +9,14 @@ export async function said(running: Promise<Outcome>): Promise<string> {
 }
 
 /** The JSON that a command printed: one value a line, nothing else. */
-export async function jsonLines<T = Readonly<Record<string, unknown>>>(running: Promise<Outcome>): Promise<readonly T[]> {
+export async function jsonLines<T = Readonly<Record<string, unknown>>>(
+  running: Promise<Outcome>,
+): Promise<readonly T[]> {
   const text = await said(running);
-  return text.split('\n').slice(0, -1).map((line) => JSON.parse(line) as T);
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as T);
 }
 
 export async function json<T = Readonly<Record<string, unknown>>>(running: Promise<Outcome>): Promise<T> {

@@ -10,7 +10,8 @@ import { notingScript, readEffects, readLedger } from './ledger.ts';
 
 const SLOW = 60_000;
 
-const waitFor = (place: Place, name: string): string => `until [ -e "${join(place.folder, name)}" ]; do sleep 0.05; done`;
+const waitFor = (place: Place, name: string): string =>
+  `until [ -e "${join(place.folder, name)}" ]; do sleep 0.05; done`;
 const touch = (place: Place, name: string): void => writeFileSync(join(place.folder, name), '');
 const appeared = (place: Place, name: string): Promise<true> =>
   until(`the file ${name}`, () => existsSync(join(place.folder, name)) || undefined);
@@ -18,7 +19,10 @@ const appeared = (place: Place, name: string): Promise<true> =>
 const clientFor = (place: Place, server: ServerProcess): TestClient => clientOf(place, server, 'kill');
 
 /** A server with a workflow of these tasks, and a run of it. */
-async function startRun(place: Place, tasks: readonly object[]): Promise<{ server: ServerProcess; client: TestClient; id: number }> {
+async function startRun(
+  place: Place,
+  tasks: readonly object[],
+): Promise<{ server: ServerProcess; client: TestClient; id: number }> {
   const server = await startServer(place);
   const client = clientFor(place, server);
   await client.apply({ apiVersion: 'sluice/v1', project: 'kill', workflows: [{ name: 'work', tasks }] });
@@ -34,11 +38,15 @@ const untilAttempt = (client: TestClient, run: number, test: (attempt: TaskRunBo
   until('an attempt in the state that the test needs', async () => (await client.attempts(run)).find(test));
 
 const isRunning = ({ state }: TaskRunBody): boolean => state === 'RUNNING_EXECUTION';
-const outline = (attempts: readonly TaskRunBody[]) => attempts.map(({ name, attempt, state }) => `${name} ${attempt} ${state}`);
+const outline = (attempts: readonly TaskRunBody[]) =>
+  attempts.map(({ name, attempt, state }) => `${name} ${attempt} ${state}`);
 
 /** The process that leads an attempt, as its folder tells. */
 const leaderOf = ({ data }: Place, run: number, attempt: TaskRunBody): number =>
-  Number.parseInt(readFileSync(join(data, 'runs', String(run), `${attempt.id}-${attempt.attempt}-1`, 'started'), 'utf8'), 10);
+  Number.parseInt(
+    readFileSync(join(data, 'runs', String(run), `${attempt.id}-${attempt.attempt}-1`, 'started'), 'utf8'),
+    10,
+  );
 
 describe('the server is killed', () => {
   test('while a task runs: the task goes on, is found, and ends once', { timeout: SLOW }, async () => {
@@ -75,7 +83,9 @@ describe('the server is killed', () => {
     expect(readEffects(place)).toHaveLength(1);
   });
 
-  test('together with its tasks, as by a power cut: the attempt is lost, and a retry follows', { timeout: SLOW }, async () => {
+  test('together with its tasks, as by a power cut: the attempt is lost, and a retry follows', {
+    timeout: SLOW,
+  }, async () => {
     const place = makePlace();
     const script = `[ $SLUICE_ATTEMPT = 2 ] || { ${waitFor(place, 'never')}; }`;
     const { server, client, id } = await startRun(place, [
@@ -107,7 +117,9 @@ describe('the server is killed', () => {
     expect(readEffects(place).map(({ attempt }) => attempt)).toEqual([1, 2]);
   });
 
-  test('while a run is being stopped and its task still cleans up: the next server stops it', { timeout: SLOW }, async () => {
+  test('while a run is being stopped and its task still cleans up: the next server stops it', {
+    timeout: SLOW,
+  }, async () => {
     const place = makePlace();
     const cleanup = `trap 'touch "${place.folder}/asked"' TERM\ntouch "${place.folder}/begun"\n${waitFor(place, 'go')}\nexit 3`;
     const { server, client, id } = await startRun(place, [
@@ -130,7 +142,9 @@ describe('the server is killed', () => {
     const place = makePlace();
     const script = `trap '${waitFor(place, 'go')}; touch "${place.folder}/done"; trap - TERM; kill -TERM $$' TERM
 touch "${place.folder}/begun"; ${waitFor(place, 'never')}`;
-    const { server, client, id } = await startRun(place, [{ name: 'long', failRetryTimes: 3, params: { rawScript: script } }]);
+    const { server, client, id } = await startRun(place, [
+      { name: 'long', failRetryTimes: 3, params: { rawScript: script } },
+    ]);
     await appeared(place, 'begun');
     await client.post(`/workflow-instances/${id}/stop`);
     const attempt = (await client.attempts(id))[0];
@@ -157,7 +171,9 @@ touch "${place.folder}/begun"; ${waitFor(place, 'never')}`;
     expect((await after.run(id)).tasks).toMatchObject([{ state: 'FAILURE', reason: 'Killed after its limit of 1 s.' }]);
   });
 
-  test('twice in a row, the second time before it is ready, and the story ends as if nothing had happened', { timeout: SLOW }, async () => {
+  test('twice in a row, the second time before it is ready, and the story ends as if nothing had happened', {
+    timeout: SLOW,
+  }, async () => {
     const place = makePlace();
     const { server, client, id } = await startRun(place, [
       { name: 'long', params: { rawScript: notingScript(place.folder, waitFor(place, 'go')) } },
@@ -180,7 +196,9 @@ touch "${place.folder}/begun"; ${waitFor(place, 'never')}`;
 
   test('by SIGTERM it ends by itself, and its task goes on all the same', { timeout: SLOW }, async () => {
     const place = makePlace();
-    const { server, client, id } = await startRun(place, [{ name: 'long', params: { rawScript: waitFor(place, 'go') } }]);
+    const { server, client, id } = await startRun(place, [
+      { name: 'long', params: { rawScript: waitFor(place, 'go') } },
+    ]);
     await untilAttempt(client, id, isRunning);
     await server.kill('SIGTERM');
     expect(server.end()).toEqual({ code: 0, signal: null });

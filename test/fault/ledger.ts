@@ -38,11 +38,16 @@ export function readLedger({ data }: Place): Ledger {
     return {
       triggerKeys: history.map((row) => String(row['trigger_key'])),
       triggers: history.map((row) => ({ run: Number(row['workflow_instance_id']), pins: pinsOf(row['pins_json']) })),
-      runs: all('SELECT id, state FROM t_ds_workflow_instance ORDER BY id').map(({ id, state }) => ({ id: Number(id), state: Number(state) })),
+      runs: all('SELECT id, state FROM t_ds_workflow_instance ORDER BY id').map(({ id, state }) => ({
+        id: Number(id),
+        state: Number(state),
+      })),
       tasks: all('SELECT * FROM t_ds_task_instance ORDER BY id').map(taskRow),
       commands: count(all('SELECT count(*) AS n FROM t_ds_command')),
       queued: count(all('SELECT count(*) AS n FROM t_ds_asset_evaluation_queue')),
-      consumed: Object.fromEntries(all(CONSUMED).map((row) => [String(row['asset_key']), row['snapshot_id'] as string | null])),
+      consumed: Object.fromEntries(
+        all(CONSUMED).map((row) => [String(row['asset_key']), row['snapshot_id'] as string | null]),
+      ),
       events: all('SELECT dedup_key FROM t_ds_asset_event ORDER BY id').map((row) => String(row['dedup_key'])),
     };
   } finally {

@@ -3,7 +3,16 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { RUN_STATE_CODES } from '../../src/core/workflow/run-state.ts';
 import { TASK_STATE_CODES } from '../../src/core/workflow/task-state.ts';
-import { type Place, type ServerProcess, laySteps, makePlace, removePlace, startProcess, startServer, until } from '../support/server.ts';
+import {
+  type Place,
+  type ServerProcess,
+  laySteps,
+  makePlace,
+  removePlace,
+  startProcess,
+  startServer,
+  until,
+} from '../support/server.ts';
 import { ServerDied } from '../support/server.ts';
 import { type TestClient, clientOf } from '../support/server-client.ts';
 import { notingScript, readEffects, readLedger } from './ledger.ts';
@@ -147,7 +156,10 @@ export async function audit(place: Place, versionSets: readonly Readonly<Record<
   expect(ledger.runs.map(({ state }) => state)).toEqual(versionSets.map(() => RUN_STATE_CODES.SUCCESS));
   expect(ledger.consumed).toEqual(versionSets.at(-1));
   expect(new Set(ledger.events).size).toBe(ledger.events.length);
-  auditTasks(place, versionSets.map((pins) => pins[ORDERS] ?? ''));
+  auditTasks(
+    place,
+    versionSets.map((pins) => pins[ORDERS] ?? ''),
+  );
 }
 
 function auditTasks(place: Place, snapshots: readonly string[]): void {

@@ -2,12 +2,14 @@
  * A server that kills itself, as `kill -9` would, just BEFORE or just AFTER its N-th transaction that wrote something is committed. (One that only
  * read changes nothing: dying there is dying after the one before.) Each commit is noted in a file first, with the tables that it wrote.
  *
- *   node victim.ts DATA N BEFORE|AFTER TRACE
+ *   node victim.ts DATA N BEFORE|AFTER TRACE [SECONDS]
+ *
+ * SECONDS: how long a table may take to answer (10).
  */
 import { appendFileSync } from 'node:fs';
 import { startServer } from '../../src/compose.ts';
 
-const [dataDir = '', number = '', moment = '', trace = ''] = process.argv.slice(2);
+const [dataDir = '', number = '', moment = '', trace = '', patience = '10'] = process.argv.slice(2);
 
 let commits = 0;
 const written = new Set<string>();
@@ -48,7 +50,7 @@ const server = await startServer(
     timezone: 'UTC',
     log: { level: 'warn', destination: 'stderr' },
     pollIntervalMs: () => 50,
-    pollLimitMs: 10_000,
+    pollLimitMs: Number(patience) * 1000,
     scanWidth: 4,
     taskSlots: 4,
     logLimitBytes: 1_000_000,

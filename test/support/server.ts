@@ -159,7 +159,11 @@ export interface Outcome {
 }
 
 /** Runs `sluice ARGS` as a process of its own, in the place's folder. A command still running after a minute is killed. */
-export function sluice(place: Place, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+export function sluice(
+  place: Place,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Outcome> {
   const local = { SLUICE_DATA_DIR: place.data, ...env };
   return runProcess([CLI, ...args], place.folder, local);
 }

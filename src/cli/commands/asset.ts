@@ -51,6 +51,7 @@ const registerEmit = (asset: Command): void => {
     .option('--sequence <n>', "the table's own order of commits")
     .option('--table-id <id>', "the table's own identity")
     .option('--data-change <yes|no>', 'does the commit carry new data?', yesOrNo)
+    .option('--backfill <yes|no>', 'does the commit belong to a backfill?', yesOrNo)
     .option('--event-id <id>', 'the same id is the same statement, however often it is made')
     .option('--payload <text>', 'kept as evidence')
     .action(emit);
@@ -169,6 +170,7 @@ interface EmitOptions extends CommonOptions {
   readonly sequence?: string;
   readonly tableId?: string;
   readonly dataChange?: boolean;
+  readonly backfill?: boolean;
   readonly eventId?: string;
   readonly payload?: string;
 }
@@ -194,7 +196,7 @@ const emit = async (key: string, options: EmitOptions): Promise<void> => {
     checkRunId: options.checkRun,
     startedAt: options.startedAt,
     tag: options.tag,
-    backfill: undefined,
+    backfill: options.backfill,
     payload: options.payload,
   };
   const receipt = await client.post<EventsReceiptBody>(await client.path('asset-events'), event);

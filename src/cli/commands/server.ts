@@ -61,7 +61,7 @@ const settingsOf = (config: Config): ServerSettings => ({
   databaseUrl: config.database.url,
   host: config.server.host,
   port: config.server.port,
-  allowedHosts: [config.server.host],
+  allowedHosts: [config.server.host, ...config.server.allowedHosts],
   timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
   log: config.log,
   pollIntervalMs: (format) => pollingOf(config, format).intervalSeconds * 1000,

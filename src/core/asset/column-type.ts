@@ -41,7 +41,7 @@ const HOLDERS: Readonly<Record<string, readonly string[]>> = {
   SMALLINT: ['INT', 'BIGINT', 'FLOAT', 'DOUBLE'],
   INT: ['BIGINT', 'DOUBLE'],
   FLOAT: ['DOUBLE'],
-  DATE: ['TIMESTAMP'], // Iceberg v3 and Delta: a date becomes its midnight, without a zone
+  DATE: ['TIMESTAMP', 'TIMESTAMP_NS'], // Iceberg v3 and Delta: a date becomes its midnight, without a zone
 };
 
 /** Fixed length → the words that hold it when they are at least as long. */
@@ -69,6 +69,7 @@ function decimalRoom({ word, sizes }: ScalarType): { readonly whole: number; rea
 export function widens(from: string, to: string): boolean {
   const [before, after] = [parse(from), parse(to)];
   if (before.word === after.word && String(before.sizes) === String(after.sizes)) return true;
+  if (before.word === 'UNKNOWN') return true; // Iceberg v3: a column that has held nothing but nulls
   if (HOLDERS[before.word]?.includes(after.word)) return true;
   if (after.word === 'DECIMAL') {
     const [need, room] = [decimalRoom(before), decimalRoom(after)];

@@ -17,7 +17,7 @@ export interface AttemptFiles {
   readonly exit: string;
   /** Where the wrapper writes the exit status before its rename; its bytes are taken before the script runs. */
   readonly exitPart: string;
-  /** Made before the first signal: tells an exit status above 128 that we caused from one that the script chose. */
+  /** Made before the first signal: tells an exit status above 128 that we caused from one that the script chose. Holds why, if nobody told us to. */
   readonly killed: string;
 }
 
@@ -122,7 +122,7 @@ export async function readEnd(files: AttemptFiles, id: AttemptId): Promise<Ended
   for (const path of [files.exit, files.exitPart]) {
     const found = await readText(path);
     const line = found?.text.split('\n')[0] ?? '';
-    if (found !== null && /^(\d+|SIG[A-Z]+)$/.test(line)) return endOf(id, line, found.at, await isKilled(files));
+    if (found !== null && /^(\d+|SIG[A-Z]+)$/.test(line)) return endOf(id, line, found.at, await killedFor(files));
   }
   return null;
 }
@@ -130,9 +130,10 @@ export async function readEnd(files: AttemptFiles, id: AttemptId): Promise<Ended
 /** A shell reports death by signal n as 128 + n. Only after our own signal is such a status a death and not the script's choice. */
 const AFTER_KILL: Readonly<Record<string, string>> = { '143': 'SIGTERM', '137': 'SIGKILL' };
 
-function endOf(id: AttemptId, line: string, endedAt: EpochMs, killed: boolean): Ended {
-  const signal = line.startsWith('SIG') ? line : killed ? (AFTER_KILL[line] ?? null) : null;
-  return { id, exitCode: signal === null ? Number(line) : null, signal, endedAt };
+function endOf(id: AttemptId, line: string, endedAt: EpochMs, killed: string | null): Ended {
+  const signal = line.startsWith('SIG') ? line : killed !== null ? (AFTER_KILL[line] ?? null) : null;
+  const reason = killed === null || killed === '' ? {} : { reason: killed };
+  return { id, exitCode: signal === null ? Number(line) : null, signal, endedAt, ...reason };
 }
 
 /** Notes the end where the wrapper could not. */
@@ -141,6 +142,11 @@ export async function writeEnd(files: AttemptFiles, line: string): Promise<void>
   await rename(files.exitPart, files.exit);
 }
 
-export const markKilled = (files: AttemptFiles): Promise<void> => writeFile(files.killed, '', onlyOwner);
+/** The first mark stays: what killed the attempt is what was there first. */
+export const markKilled = (files: AttemptFiles, why: string): Promise<void> =>
+  writeFile(files.killed, why, { ...onlyOwner, flag: 'wx' });
 
-export const isKilled = async (files: AttemptFiles): Promise<boolean> => (await readText(files.killed)) !== null;
+/** Why the executor killed the attempt by itself, '' if it was told to; null: nobody did. */
+const killedFor = async (files: AttemptFiles): Promise<string | null> => (await readText(files.killed))?.text ?? null;
+
+export const isKilled = async (files: AttemptFiles): Promise<boolean> => (await killedFor(files)) !== null;

@@ -112,7 +112,7 @@ class LocalExecutor implements Executor {
     if ((await this.find(id, runId)).kind !== 'RUNNING') return;
     if (!this.#running.has(folder)) await this.watch(id, runId);
     const running = this.#running.get(folder);
-    if (running !== undefined) await this.#kill(running, graceMs);
+    if (running !== undefined) await this.#kill(running, graceMs, '');
   }
 
   async log(id: AttemptId, runId: number, offset: number, limit: number): Promise<{ bytes: Uint8Array; size: number }> {
@@ -240,7 +240,7 @@ class LocalExecutor implements Executor {
     await this.#cutLog(running);
     if (logPolicy === 'kill' && running.kill === null && !running.settling) {
       this.#options.log.warn(`An attempt is killed: its log is over ${logLimitBytes} bytes`, logFields(running));
-      await this.#kill(running, LOG_KILL_GRACE_MS);
+      await this.#kill(running, LOG_KILL_GRACE_MS, overLimit(logLimitBytes));
     }
   }
 
@@ -258,7 +258,8 @@ class LocalExecutor implements Executor {
 
   // Ending
 
-  async #kill(running: Running, graceMs: number): Promise<void> {
+  /** `why`: what the attempt's end says, '' if the caller knows better. */
+  async #kill(running: Running, graceMs: number, why: string): Promise<void> {
     const { clock } = this.#options;
     const at = clock.monotonicMs() + graceMs;
     const over = running.kill === null && running.settling;
@@ -271,7 +272,7 @@ class LocalExecutor implements Executor {
     });
     running.kill = { at, cancel, hardAt: null };
     // On a full disk the mark is missing after a restart; the kill matters more.
-    await attempt.markKilled(running.files).catch(() => {});
+    await attempt.markKilled(running.files, why).catch(() => {});
     if (running.settling) return;
     signalGroup(running.claim.pid, 'SIGTERM');
     signalGroup(running.claim.pid, 'SIGCONT'); // a stopped process takes no other signal
@@ -317,6 +318,9 @@ class LocalExecutor implements Executor {
     for (const listener of this.#listeners) listener(ended);
   }
 }
+
+const overLimit = (bytes: number): string =>
+  `Killed because its log grew over ${bytes} bytes; let it write less, or raise worker.log-limit-bytes.`;
 
 const lost = (id: AttemptId, endedAt: bigint): Ended => ({ id, exitCode: null, signal: null, endedAt });
 

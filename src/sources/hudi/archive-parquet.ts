@@ -17,7 +17,11 @@ const within =
   (input: Uint8Array, size: number): Uint8Array =>
     unpack(input, { maxOutputLength: Math.max(size, 1) });
 
-const COMPRESSORS = { GZIP: within(gunzipSync), ZSTD: within(zstdDecompressSync), BROTLI: within(brotliDecompressSync) };
+const COMPRESSORS = {
+  GZIP: within(gunzipSync),
+  ZSTD: within(zstdDecompressSync),
+  BROTLI: within(brotliDecompressSync),
+};
 
 /** Reads a file of the archive. Throws Error for one that is damaged. */
 export async function readArchiveParquet(bytes: Uint8Array): Promise<readonly ArchivedRow[]> {

@@ -1,7 +1,7 @@
 import { isJsonObject, parseJson, type Json } from '../../core/json.ts';
 import { readArchiveLog } from './archive-log.ts';
 import { readArchiveParquet } from './archive-parquet.ts';
-import { isKnownWrite, isOlder, keyOf, type Instant } from './instants.ts';
+import { archivedInstant, isKnownWrite, isOlder, type Instant } from './instants.ts';
 import { readCommitFacts } from './metadata.ts';
 import type { TableConfig } from './properties.ts';
 import type { TableReader } from './reader.ts';
@@ -28,8 +28,8 @@ export async function readArchive(reader: TableReader, config: TableConfig, olde
   const versions = new Map<string, ArchivedVersion>();
   const budget = { left: MOST };
   try {
-    for (const version of await readHistory(reader, config, oldest, budget)) versions.set(keyOf(version.instant), version);
-    for (const version of await readLogs(reader, config, oldest, budget)) versions.set(keyOf(version.instant), version);
+    for (const version of await readHistory(reader, config, oldest, budget)) versions.set(version.instant.key, version);
+    for (const version of await readLogs(reader, config, oldest, budget)) versions.set(version.instant.key, version);
     return { versions, incomplete: null };
   } catch (error) {
     if (error instanceof Unread) return { versions, incomplete: error.message };
@@ -47,7 +47,9 @@ async function file<T>(name: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    throw new Unread(`${name} of the archive cannot be used: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Unread(
+      `${name} of the archive cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 
@@ -82,7 +84,7 @@ async function readHistory(
       if (!isKnownWrite(action) || isOlder(time, oldest)) continue;
       if (metadata === null) throw new Unread(`${name} of the archive does not say what ${time} did`);
       const facts = await file(name, () => readCommitFacts(metadata));
-      found.push({ instant: { time, completion, action, file: name, folder }, facts });
+      found.push({ instant: archivedInstant(time, completion, action), facts });
     }
   }
   return found;
@@ -124,7 +126,7 @@ async function readLogs(
     const actions = await file(name, () => readArchiveLog(bytes));
     for (const { time, action, facts } of actions) {
       if (!isKnownWrite(action) || facts === null || isOlder(time, oldest)) continue;
-      found.push({ instant: { time, completion: null, action, file: name, folder: config.archived }, facts });
+      found.push({ instant: archivedInstant(time, null, action), facts });
     }
     if (actions.some(({ time }) => isOlder(time, oldest))) break;
   }

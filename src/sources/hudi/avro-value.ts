@@ -25,7 +25,8 @@ function define(type: Json | undefined, space: string, named: Map<string, JsonOb
   if (!isJsonObject(type)) return;
   const { name, namespace } = type;
   const inner = typeof namespace === 'string' ? namespace : space;
-  if (typeof name === 'string') for (const each of [name, `${inner}.${name}`]) if (!named.has(each)) named.set(each, type);
+  if (typeof name === 'string')
+    for (const each of [name, `${inner}.${name}`]) if (!named.has(each)) named.set(each, type);
   for (const child of [type['items'], type['values'], ...(isJsonObject(type['type']) ? [type['type']] : [])])
     define(child, inner, named, depth + 1);
   for (const field of fieldsOf(type)) define(field['type'], inner, named, depth + 1);
@@ -49,7 +50,8 @@ const NOTHING: JsonObject = {};
 export function shapeOf(type: Json | undefined, tap: AvroTap, schema: AvroSchema): Shape {
   if (Array.isArray(type)) {
     const branch = (type as readonly Json[])[tap.size()];
-    if (branch === undefined || Array.isArray(branch)) throw new RangeError('it chooses a type that its schema does not have');
+    if (branch === undefined || Array.isArray(branch))
+      throw new RangeError('it chooses a type that its schema does not have');
     return shapeOf(branch, tap, schema);
   }
   if (typeof type === 'string') {

@@ -1,4 +1,4 @@
-import { isOlder, keyOf, type Instant, type Timeline } from './instants.ts';
+import { isOlder, type Instant, type Timeline } from './instants.ts';
 
 /** What was there at the last poll. */
 export interface Remembered {
@@ -70,9 +70,9 @@ interface Case {
  */
 export function decide(before: Remembered | null, now: Timeline, found: Found): Verdict | Question {
   if (before === null) return { kind: 'FORWARD', fresh: now.versions, archived: [] };
-  const seen = new Set(before.seen.map(keyOf));
-  const present = new Set(now.versions.map(keyOf));
-  const vanished = before.seen.filter((version) => !present.has(keyOf(version)));
+  const seen = new Set(before.seen.map(({ key }) => key));
+  const present = new Set(now.versions.map(({ key }) => key));
+  const vanished = before.seen.filter((version) => !present.has(version.key));
   const ended = endedWrites(before, now);
   const takebacks = now.takebacks.filter(({ time }) => !before.takebacks.has(time));
   if (vanished.length + ended.length > 0 && takebacks.length > 0 && found.takenBack === null)
@@ -81,10 +81,10 @@ export function decide(before: Remembered | null, now: Timeline, found: Found): 
   return settle({
     before,
     found,
-    fresh: now.versions.filter((version) => !seen.has(keyOf(version))),
+    fresh: now.versions.filter((version) => !seen.has(version.key)),
     lost: vanished.filter(({ time }) => isLost(time)),
     gone: vanished.filter(({ time }) => !isLost(time)),
-    survivors: before.seen.filter((version) => present.has(keyOf(version))),
+    survivors: before.seen.filter((version) => present.has(version.key)),
     ended: ended.filter((time) => !isLost(time)),
   });
 }
@@ -99,12 +99,16 @@ function endedWrites(before: Remembered, now: Timeline): readonly string[] {
 const timeOf = (key: string): string => key.slice(0, key.indexOf('.'));
 
 const oldestOf = (times: readonly string[]): string | undefined =>
-  times.reduce<string | undefined>((oldest, time) => (oldest === undefined || isOlder(time, oldest) ? time : oldest), undefined);
+  times.reduce<string | undefined>(
+    (oldest, time) => (oldest === undefined || isOlder(time, oldest) ? time : oldest),
+    undefined,
+  );
 
 function settle(given: Case): Verdict | Question {
   const { found, fresh, lost, gone, survivors, ended, before } = given;
   const firstKept = oldestOf(survivors.map(({ time }) => time));
-  const archivedOnly = gone.length === 0 || (firstKept !== undefined && gone.every(({ time }) => isOlder(time, firstKept)));
+  const archivedOnly =
+    gone.length === 0 || (firstKept !== undefined && gone.every(({ time }) => isOlder(time, firstKept)));
   // Nothing that was not seen can have been archived: it would be older than a version that still stands.
   const nothingMissed = ended.length === 0 && (before.seen.length > 0 || fresh.length === 0);
   if (archivedOnly && nothingMissed) return concluded(lost, fresh, []);
@@ -119,12 +123,14 @@ const concluded = (lost: readonly Instant[], fresh: readonly Instant[], archived
 function afterArchive(given: Case, archive: ArchiveView, archivedOnly: boolean): Verdict | Question {
   const { before, found, fresh, lost, gone, survivors } = given;
   const archived = missedIn(given, archive);
-  const kept = new Set(archive.versions.map(keyOf));
-  const missing = archivedOnly ? [] : gone.filter((version) => !kept.has(keyOf(version)));
+  const kept = new Set(archive.versions.map(({ key }) => key));
+  const missing = archivedOnly ? [] : gone.filter((version) => !kept.has(version.key));
   if (missing.length === 0)
-    return archive.complete || lost.length > 0 ? concluded(lost, fresh, archived) : { kind: 'EXPIRED', fresh, archived };
+    return archive.complete || lost.length > 0
+      ? concluded(lost, fresh, archived)
+      : { kind: 'EXPIRED', fresh, archived };
   if (found.unlisted === null) return { kind: 'UNLISTED', instants: missing.slice(-UNLISTED) };
-  const unlisted = missing.find((version) => found.unlisted?.has(keyOf(version)));
+  const unlisted = missing.find((version) => found.unlisted?.has(version.key));
   if (unlisted !== undefined) return { kind: 'MISLISTED', instant: unlisted };
   if (!archive.complete) return { kind: 'EXPIRED', fresh, archived };
   if (survivors.length + lost.length > 0 || gone.length > missing.length)
@@ -138,10 +144,11 @@ const UNLISTED = 3;
 
 /** Archived versions that had never been seen: older ones than the oldest seen had left the active timeline before. */
 function missedIn({ before, fresh, ended }: Case, archive: ArchiveView): readonly Instant[] {
-  const known = new Set([...before.seen, ...fresh].map(keyOf));
+  const known = new Set([...before.seen, ...fresh].map(({ key }) => key));
   const oldest = oldestOf(before.seen.map(({ time }) => time));
   return archive.versions.filter(
     (version) =>
-      !known.has(keyOf(version)) && (oldest === undefined || isOlder(oldest, version.time) || ended.includes(version.time)),
+      !known.has(version.key) &&
+      (oldest === undefined || isOlder(oldest, version.time) || ended.includes(version.time)),
   );
 }

@@ -12,6 +12,8 @@ export interface Instant {
   readonly file: string;
   /** The file's folder. */
   readonly folder: string;
+  /** `<time>.<action>`: unique where the time alone is not (Hudi 0.5 gave a commit and its clean the same). */
+  readonly key: string;
 }
 
 /** A rewriting action is known by the files of its earlier states. */
@@ -31,11 +33,7 @@ export interface Timeline {
   readonly services: ReadonlyMap<string, Service>;
 }
 
-/** One action of a table: unique where its requested time is not (Hudi 0.5 gave a commit and its clean the same). */
-export const keyOf = ({ time, action }: { readonly time: string; readonly action: string }): string =>
-  `${time}.${action}`;
-
-const NAME = /^(\d{14,20})(?:_(\d{14,20}))?\.([a-z]+)(?:\.(requested|inflight))?$/;
+const TIME = /^\d{14,20}$/;
 
 /** Actions that change no row and are no version. */
 const HOUSEKEEPING = new Set(['clean', 'rollback', 'restore', 'savepoint', 'indexing', 'schemacommit']);
@@ -53,19 +51,47 @@ export const isOlder = (a: string, b: string): boolean => orderText(a) < orderTe
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Oldest first, as the engine orders versions: by requested time up to table version 6, by completion time after. */
-export const engineOrder =
-  (byCompletion: boolean) =>
-  (a: Pick<Instant, 'time' | 'completion'>, b: Pick<Instant, 'time' | 'completion'>): number => {
-    const [first, second] = byCompletion ? [a.completion ?? a.time, b.completion ?? b.time] : [a.time, b.time];
-    return byText(orderText(first), orderText(second)) || byText(orderText(a.time), orderText(b.time));
-  };
+export const engineOrder = (byCompletion: boolean) =>
+  byCompletion
+    ? (a: Instant, b: Instant): number =>
+        byText(orderText(a.completion ?? a.time), orderText(b.completion ?? b.time)) ||
+        byText(orderText(a.time), orderText(b.time))
+    : (a: Instant, b: Instant): number => byText(orderText(a.time), orderText(b.time)) || byText(a.action, b.action);
+
+const instantOf = (
+  time: string,
+  completion: string | null,
+  action: string,
+  place: { readonly file: string; readonly folder: string },
+): Instant => ({ time, completion, action, key: `${time}.${action}`, ...place });
+
+/** An action of an archive, which has no file of its own. */
+export const archivedInstant = (time: string, completion: string | null, action: string): Instant =>
+  instantOf(time, completion, action, { file: '', folder: '' });
+
+/** Does the name look like that of an action that has begun only? Told without taking it apart: two of three names are of this kind. */
+const isStarted = (file: string): boolean => file.endsWith('.requested') || file.endsWith('.inflight');
 
 /** The completed action that a file's name stands for; null for everything else. */
 export function completedInstant(folder: string, file: string): Instant | null {
-  const [, time = '', completion = null, action = '', state] = NAME.exec(file) ?? [];
-  if (state !== undefined || action === '' || action === 'inflight') return null;
-  return { time, completion, action, file, folder };
+  if (isStarted(file)) return null;
+  const dot = file.indexOf('.');
+  const action = file.slice(dot + 1);
+  if (dot < 14 || !WORD.test(action)) return null;
+  const line = file.indexOf('_');
+  const time = line === -1 ? file.slice(0, dot) : file.slice(0, line);
+  const completion = line === -1 ? null : file.slice(line + 1, dot);
+  if (!TIME.test(time) || (completion !== null && !TIME.test(completion))) return null;
+  return instantOf(time, completion, action, { file, folder });
 }
+
+const WORD = /^[a-z]+$/;
+
+/** Is it the name of a completed action that makes a version? */
+export const isVersion = (instant: Instant): boolean => !HOUSEKEEPING.has(instant.action);
+
+/** `<time>.inflight` is of a commit: the one whose action is left out. */
+const STARTED = /^(\d{14,20})(?:\.([a-z]+))?\.(?:requested|inflight)$/;
 
 /** What stands in a folder, for reading it as a timeline. */
 export interface Names {
@@ -83,15 +109,14 @@ export function readTimeline(folders: readonly Names[], byCompletion: boolean): 
   const services = new Map<string, Service>();
   for (const { folder, names } of folders)
     for (const name of names) {
-      const [, time = '', completion = null, word = '', state] = NAME.exec(name) ?? [];
-      if (time === '') continue;
-      if (state === undefined && word !== 'inflight')
-        keep(completed, { time, completion, action: word, file: name, folder });
-      else if (SERVICES.has(word)) services.set(time, word as Service);
-      else if (word === 'inflight' || WRITES.has(word)) started.set(time, word === 'inflight' ? 'commit' : word);
+      const instant = completedInstant(folder, name);
+      if (instant !== null) {
+        // Of two files for one action the one that tells its completion time is kept.
+        if ((completed.get(instant.key)?.completion ?? null) === null) completed.set(instant.key, instant);
+      } else if (isStarted(name)) start(STARTED.exec(name), started, services);
     }
   const all = [...completed.values()];
-  const versions = all.filter(({ action }) => !HOUSEKEEPING.has(action)).sort(engineOrder(byCompletion));
+  const versions = all.filter(isVersion).sort(engineOrder(byCompletion));
   const done = new Set(versions.map(({ time }) => time));
   return {
     versions,
@@ -103,8 +128,10 @@ export function readTimeline(folders: readonly Names[], byCompletion: boolean): 
   };
 }
 
-/** Of two files for one action the one that tells its completion time is kept. */
-function keep(completed: Map<string, Instant>, instant: Instant): void {
-  const key = keyOf(instant);
-  if ((completed.get(key)?.completion ?? null) === null) completed.set(key, instant);
+/** Sorts in an action that has begun. */
+function start(found: RegExpExecArray | null, started: Map<string, string>, services: Map<string, Service>): void {
+  const [, time, word = 'commit'] = found ?? [];
+  if (time === undefined) return;
+  if (SERVICES.has(word)) services.set(time, word as Service);
+  else if (WRITES.has(word)) started.set(time, word);
 }

@@ -11,13 +11,21 @@ export async function readCommitFacts(bytes: Uint8Array): Promise<CommitFacts> {
   return isContainer(bytes) ? readAvroCommit(bytes) : readJsonCommit(bytes);
 }
 
-const TAKEBACK = new Set(['commitsRollback', 'instantsToRollback', 'instantsRollback', 'restoreInstantInfo', 'commitTime']);
+const TAKEBACK = new Set([
+  'commitsRollback',
+  'instantsToRollback',
+  'instantsRollback',
+  'restoreInstantInfo',
+  'commitTime',
+]);
 
 /** Requested times of what a completed rollback or restore took back. Throws Error for a file that is not whole or damaged. */
 export async function readTakenBack(bytes: Uint8Array): Promise<readonly string[]> {
   const record = await firstRecord(bytes, TAKEBACK);
   const infos = [record['instantsRollback'], record['restoreInstantInfo']].flatMap((list) =>
-    Array.isArray(list) ? (list as readonly Value[]).filter(isValueRecord).map(({ commitTime }) => commitTime) : [],
+    Array.isArray(list)
+      ? (list as readonly Value[]).map((info) => (isValueRecord(info) ? (info['commitTime'] ?? null) : null))
+      : [],
   );
   const named = [...textsOf(record['commitsRollback']), ...textsOf(record['instantsToRollback']), ...textsOf(infos)];
   return [...new Set(named)];

@@ -104,7 +104,11 @@ class AvroFields {
     if (word === 'record') return { type: 'ROW', nullable: false, fields: this.rowOf(type, depth + 1) };
     if (word === 'array') return { type: 'ARRAY', nullable: false, fields: [part('element', 'items')] };
     if (word === 'map')
-      return { type: 'MAP', nullable: false, fields: [this.#column('key', 'string', null, depth), part('value', 'values')] };
+      return {
+        type: 'MAP',
+        nullable: false,
+        fields: [this.#column('key', 'string', null, depth), part('value', 'values')],
+      };
     if (logicalType === 'decimal')
       return { type: `DECIMAL(${String(type['precision'])},${String(type['scale'] ?? 0)})`, nullable: false };
     const logical = typeof logicalType === 'string' ? LOGICAL[logicalType] : undefined;

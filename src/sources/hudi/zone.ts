@@ -157,7 +157,8 @@ const SKEW = BigInt(15 * MINUTE);
  */
 export function resolveTime(time: string, zones: readonly string[], bounds: Bounds): EpochMs | null {
   const fits = (at: EpochMs): boolean =>
-    (bounds.notBefore === null || at >= bounds.notBefore - SKEW) && (bounds.notAfter === null || at <= bounds.notAfter + SKEW);
+    (bounds.notBefore === null || at >= bounds.notBefore - SKEW) &&
+    (bounds.notAfter === null || at <= bounds.notAfter + SKEW);
   const readings = zones.map((zone) => instantOf(time, zone)).filter((at) => at !== null);
   const [first] = readings;
   return readings.find(fits) ?? shifted(time, bounds) ?? first ?? null;

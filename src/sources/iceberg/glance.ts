@@ -15,7 +15,7 @@ export interface Glance {
   readonly still: boolean;
 }
 
-/** A few metadata files named as the table's folder is are no reason to go on; a location is a metadata file by its name. */
+/** Looks at the location, which is a metadata file or a folder by its name. Throws NothingThere, FilesError. */
 export const glance = (reader: TableReader, seen: SeenFiles | null): Promise<Glance> =>
   isMetadataFile(reader.location) ? glanceAtFile(reader, seen) : glanceAtFolder(reader, seen);
 
@@ -39,7 +39,8 @@ async function glanceAtFolder(reader: TableReader, seen: SeenFiles | null): Prom
 export async function isQuiet(reader: TableReader, seen: SeenFiles): Promise<boolean> {
   if (isMetadataFile(reader.location))
     return seen.base === null && seen.current === reader.location && unchanged(reader, seen.consulted);
-  if (seen.base === null || !seen.base.startsWith(trimmed(reader.location))) return false;
+  const location = trimmed(reader.location);
+  if (seen.base !== location && seen.base?.startsWith(`${location}/`) !== true) return false;
   // Manifests (`snap-…`, UUIDs) sort before `v`: an object store then answers with one page however many there are.
   const entries = await reader.list(`${seen.base}/metadata`, seen.hadoop ? 'v' : undefined);
   return entries !== null && printOf(namesIn(entries)) === seen.print;

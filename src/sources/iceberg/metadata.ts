@@ -114,7 +114,7 @@ const textAt = (bytes: Uint8Array, { start, end }: Span): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
 
 /** The value that stands there. Throws BrokenFile. */
-export function jsonAt(bytes: Uint8Array, span: Span): Json {
+function jsonAt(bytes: Uint8Array, span: Span): Json {
   try {
     return parseJson(textAt(bytes, span));
   } catch (error) {

@@ -132,25 +132,28 @@ const timeoutOf = async (tx: Tx, row: TaskRow): Promise<number | null> => {
   return workflow.tasks.find(({ code }) => big(code) === row.task_code)?.timeoutSeconds ?? null;
 };
 
+/** An attempt that was to be killed and did not succeed was killed, however its process took the signal, and whichever server sent it. */
 export const endTask = async (tx: Tx, id: bigint, fence: number, ending: TaskEnding): Promise<boolean> => {
+  const row = await tx.db
+    .selectFrom('t_ds_task_instance')
+    .select(['workflow_instance_id', 'kill_reason'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (row === undefined) return false;
+  const killed = row.kill_reason !== null && ending.state !== 'SUCCESS';
   const result = await tx.db
     .updateTable('t_ds_task_instance')
     .set({
-      state: taskState(ending.state),
+      state: taskState(killed ? 'KILL' : ending.state),
       end_time: ending.endedAt,
       exit_code: bigOrNull(ending.exitCode),
-      reason: ending.reason,
+      reason: killed ? row.kill_reason : ending.reason,
     })
     .where('id', '=', id)
     .where('fence', '=', big(fence))
     .where('state', 'in', HANDED_OUT)
     .executeTakeFirst();
   if (result.numUpdatedRows !== 1n) return false;
-  const row = await tx.db
-    .selectFrom('t_ds_task_instance')
-    .select('workflow_instance_id')
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
   await advanceRun(tx, row.workflow_instance_id);
   tx.hint('CHANGED');
   return true;

@@ -229,7 +229,8 @@ export const runSuite = (backend: Backend): void => {
         await store.runs.taskStarted(a!.taskRun.id, 1, 5n, 'h', 1);
         expect((await store.runs.operate(runId, 'STOP', { repin: false })).state).toBe('READY_STOP');
         expect(await store.runs.killable()).toMatchObject([{ timedOut: false, taskRun: { name: 'a' } }]);
-        await store.runs.taskEnded(a!.taskRun.id, 1, ending('KILL'));
+        await store.runs.taskEnded(a!.taskRun.id, 1, ending('FAILURE'));
+        expect(await states(store, runId)).toEqual(['a KILL']);
         expect((await store.runs.get(runId)).run.state).toBe('STOP');
         expect(await store.runs.killable()).toEqual([]);
       }),
@@ -240,12 +241,14 @@ export const runSuite = (backend: Backend): void => {
       withStore(backend, async ({ store }) => {
         const { runId } = await store.runs.start(startRequest(await given(store)));
         expect((await store.runs.operate(runId, 'STOP', { repin: false })).state).toBe('STOP');
+        await store.runs.operate(runId, 'RERUN', { repin: false });
+        await store.runs.operate(runId, 'STOP', { repin: false });
         expect(await store.runs.launch(10)).toEqual([]);
         await store.runs.operate(runId, 'RERUN', { repin: false });
         await runAll(store);
         expect((await store.runs.get(runId)).run).toMatchObject({
           state: 'SUCCESS',
-          runTimes: 2,
+          runTimes: 3,
           commandType: 'REPEAT_RUNNING',
         });
       }),

@@ -146,6 +146,8 @@ describe('widening', () => {
     ['TIMESTAMP_LTZ(3)', 'TIMESTAMP(6) WITH LOCAL TIME ZONE'],
     ['DATE', 'TIMESTAMP(3)'],
     ['DATE', 'TIMESTAMP_NTZ'],
+    ['DATE', 'TIMESTAMP_NS'],
+    ['UNKNOWN', 'STRING'],
   ])('%s holds in %s', (from, to) => {
     expect(widens(from, to)).toBe(true);
     expect(widens(to, from)).toBe(false);
@@ -166,6 +168,9 @@ describe('widening', () => {
     ['DATE', 'INT'],
     ['STRING', 'BYTES'],
     ['VARIANT', 'STRING'],
+    ['DATE', 'TIMESTAMPTZ'],
+    ['TIMESTAMP', 'TIMESTAMP_NS'],
+    ['FIXED[4]', 'FIXED[8]'],
   ])('%s does not hold in %s', (from, to) => {
     expect([widens(from, to), widens(to, from)]).toEqual([false, false]);
   });

@@ -206,7 +206,9 @@ describe('expiry', () => {
     const { table, poll, first } = await begun();
     const [a, b] = [table.commit(), table.commit()];
     table.expire(first, true);
-    expect(ids(await poll())).toEqual(texts(a, b));
+    const whole = await poll();
+    expect(whole.outcome.kind).toBe('NEW');
+    expect(ids(whole)).toEqual(texts(a, b));
     const [c, d, e] = [table.commit(), table.commit(), table.commit()];
     table.expire([a, b, c, d], true);
     const answer = await poll();

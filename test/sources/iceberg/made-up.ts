@@ -4,7 +4,7 @@ import type { TableRef } from '../../../src/sources/source.ts';
 type Operation = 'read' | 'stat' | 'list';
 
 /** A folder in memory that counts what it is asked and can be told to misbehave. */
-export class MemoryFiles implements Files {
+class MemoryFiles implements Files {
   readonly #files = new Map<string, { readonly bytes: Uint8Array; readonly modifiedAt: bigint }>();
   /** What was asked, in order: `read /w/t/metadata/v1.metadata.json`. */
   readonly requests: string[] = [];

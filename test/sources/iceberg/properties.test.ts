@@ -35,7 +35,7 @@ const upheavals: fc.Arbitrary<Step> = fc.oneof(
   fc.constantFrom<Step>({ do: 'replace' }, { do: 'recreate' }),
 );
 
-function change(table: MadeUpTable, step: Step): void {
+function change(table: MadeUpTable, step: Step, cutLinks: boolean): void {
   const chain = table.chain().map((snapshot) => snapshot.id);
   if (step.do === 'commit') table.commit();
   else if (step.do === 'compact') table.commit({ operation: 'replace', rows: 0 });
@@ -50,7 +50,7 @@ function change(table: MadeUpTable, step: Step): void {
     table.drop();
     table.create();
   } else if (step.do === 'rollback' && chain.length > 0) table.setHead(chain.at(-1 - step.by) ?? chain[0] ?? 0n);
-  else if (step.do === 'expire') table.expire(chain.slice(0, Math.min(step.by, chain.length - 1)));
+  else if (step.do === 'expire') table.expire(chain.slice(0, Math.min(step.by, chain.length - 1)), cutLinks);
 }
 
 /** What Sluice makes of the polls of one table: the ids that live in the newest epoch. */
@@ -63,6 +63,19 @@ function followed(live: readonly string[], { outcome, commits: fresh }: Poll): r
   return [...back, ...ids];
 }
 
+interface Kind {
+  readonly style: 'hadoop' | 'catalog';
+  readonly formatVersion: number;
+  /** Expiry takes the parent from the children of what it expires. */
+  readonly cutLinks: boolean;
+}
+
+const kinds: fc.Arbitrary<Kind> = fc.record({
+  style: fc.constantFrom('hadoop' as const, 'catalog' as const),
+  formatVersion: fc.constantFrom(1, 2, 3),
+  cutLinks: fc.boolean(),
+});
+
 interface Ending {
   readonly table: MadeUpTable;
   readonly live: readonly string[];
@@ -70,8 +83,9 @@ interface Ending {
   readonly last: Poll;
 }
 
-async function run(steps: readonly Step[], style: 'hadoop' | 'catalog' = 'hadoop'): Promise<Ending> {
-  const table = new MadeUpTable(null, style).create();
+async function run(steps: readonly Step[], kind: Partial<Kind> = {}): Promise<Ending> {
+  const table = new MadeUpTable(null, kind.style).create();
+  table.formatVersion = kind.formatVersion ?? 2;
   let [live, reported]: (readonly string[])[] = [[], []];
   let cursor: Cursor | null = null;
   const poll = async (depth: 'QUICK' | 'FULL'): Promise<Poll> => {
@@ -93,7 +107,7 @@ async function run(steps: readonly Step[], style: 'hadoop' | 'catalog' = 'hadoop
       const { outcome, commits: fresh } = await poll('FULL');
       // the same look from the same cursor says the same: a lost answer can be asked for again
       expect(await source.poll(table.ref, before)).toMatchObject({ outcome, commits: fresh });
-    } else change(table, step);
+    } else change(table, step, kind.cutLinks ?? false);
   }
   const last = await poll('FULL');
   return { table, live: live ?? [], reported: reported ?? [], last };
@@ -103,8 +117,8 @@ describe('however polls and writers interleave', () => {
   test('without upheavals each commit of the branch is told exactly once, in order', async () => {
     const steps = fc.array(fc.oneof(commits, polls), { maxLength: 30 });
     await fc.assert(
-      fc.asyncProperty(steps, fc.constantFrom('hadoop' as const, 'catalog' as const), async (some, style) => {
-        const { table, reported } = await run(some, style);
+      fc.asyncProperty(steps, kinds, async (some, kind) => {
+        const { table, reported } = await run(some, kind);
         expect(reported).toEqual(table.chain().map((snapshot) => snapshot.id.toString()));
       }),
       { numRuns: 150 },
@@ -116,8 +130,8 @@ describe('however polls and writers interleave', () => {
       maxLength: 30,
     });
     await fc.assert(
-      fc.asyncProperty(steps, async (some) => {
-        const { table, live, last } = await run(some);
+      fc.asyncProperty(steps, kinds, async (some, kind) => {
+        const { table, live, last } = await run(some, { ...kind, style: 'hadoop' });
         const visible = table.chain().map((snapshot) => snapshot.id.toString());
         // what expired may still be known; what is visible is known, in its order, and is the end of what is known
         expect(live.slice(-visible.length || live.length)).toEqual(visible);

@@ -1,0 +1,138 @@
+import { unreadable, type Cursor, type Poll } from '../../core/asset/poll.ts';
+import { FilesError } from '../../files/files.ts';
+import type { PollOptions, Source, TableRef } from '../source.ts';
+import { fromCursor, type Memory } from './cursor.ts';
+import { completedInstant, isOlder, isVersion, readTimeline } from './instants.ts';
+import { look } from './look.ts';
+import { readEarliestKept } from './metadata.ts';
+import { ordersByCompletion } from './properties.ts';
+import { BrokenFile, MovedOn, pathIn, TableReader } from './reader.ts';
+import { NothingThere, readConfig } from './timeline.ts';
+
+/**
+ * Reads Hudi tables by their timeline (facts: facts/formats.md, 3, and tables that Hudi 0.5 to 1.2 wrote). Requests of a poll on a table at
+ * rest: QUICK 1 (the listing of the timeline); FULL 3 (hoodie.properties, the listing, and the newest version that tells the schema).
+ * Each new version costs 1 more, and all new ones together 1 (the time of the newest file). Archives are read only where versions may have
+ * passed into them unseen.
+ */
+export const createHudiSource = (): Source => ({ format: 'hudi', poll, detect, isReadable });
+
+/** semantics.md, 3: a first read records at most the newest 1,000 versions. */
+const FIRST_READ_LIMIT = 1_000;
+/** How often a table that changes under the reader is looked at anew within one poll. */
+const LOOKS = 3;
+
+async function poll(ref: TableRef, cursor: Cursor | null, options: PollOptions = {}): Promise<Poll> {
+  options.signal?.throwIfAborted();
+  const memory = cursor === null ? null : fromCursor(cursor);
+  if (memory === undefined)
+    return unreadable(
+      cursor,
+      'What was remembered of the table is not of this version of Sluice: read the table anew.',
+      false,
+    );
+  if (ref.branch !== null && ref.branch !== 'main')
+    return refuse(cursor, memory, `A Hudi table has no branches: leave ${ref.branch} out.`, false);
+  try {
+    if (options.depth === 'QUICK' && memory !== null && (await isIdle(ref, memory, options)))
+      return { ...known(memory), outcome: { kind: 'NONE' }, cursor };
+    return await lookUntilStill(ref, cursor, memory, options);
+  } catch (error) {
+    return explained(cursor, memory, error);
+  }
+}
+
+function explained(cursor: Cursor | null, memory: Memory | null, error: unknown): Poll {
+  if (error instanceof FilesError) return refuse(cursor, memory, error.message, error.retryable);
+  if (error instanceof NothingThere) return refuse(cursor, memory, error.message, true);
+  if (error instanceof BrokenFile) return refuse(cursor, memory, `${error.message}; a writer may be at it.`, true);
+  if (error instanceof MovedOn)
+    return refuse(cursor, memory, `The table changes faster than it can be read (${error.message}).`, true);
+  throw error;
+}
+
+/** The versions in the timeline are those that were seen; one request. */
+async function isIdle(ref: TableRef, memory: Memory, options: PollOptions): Promise<boolean> {
+  const folder = memory.timeline ?? '';
+  const names = await new TableReader(ref, options.signal).names(folder);
+  if (names === null) return memory.seen.length === 0 && folder !== '';
+  const seen = new Set(memory.seen.map(({ file }) => file));
+  let left = seen.size;
+  for (const name of names) {
+    if (seen.has(name)) left--;
+    else if (isUnseenVersion(name)) return false;
+  }
+  return left === 0;
+}
+
+const isUnseenVersion = (name: string): boolean => {
+  const instant = completedInstant('', name);
+  return instant !== null && isVersion(instant);
+};
+
+async function lookUntilStill(
+  ref: TableRef,
+  cursor: Cursor | null,
+  memory: Memory | null,
+  options: PollOptions,
+): Promise<Poll> {
+  for (let left = LOOKS; ; left--) {
+    try {
+      const limit = options.firstReadLimit ?? FIRST_READ_LIMIT;
+      return await look(new TableReader(ref, options.signal), cursor, memory, limit);
+    } catch (error) {
+      if (!(error instanceof MovedOn) || left === 1) throw error;
+    }
+  }
+}
+
+/** What the memory says of a table that was not looked at. */
+const known = (memory: Memory): Omit<Poll, 'outcome' | 'cursor'> => ({
+  commits: [],
+  head: memory.seen.at(-1)?.time ?? null,
+  dataHead: memory.dataHead,
+  tags: {},
+  tagChanges: [],
+  schema: null,
+  newSchemas: [],
+  tableId: null,
+  problems: [],
+});
+
+const refuse = (cursor: Cursor | null, memory: Memory | null, reason: string, retryable: boolean): Poll => ({
+  ...unreadable(cursor, reason, retryable),
+  ...(memory === null ? {} : known(memory)),
+});
+
+async function detect(ref: TableRef): Promise<boolean> {
+  const reader = new TableReader(ref, undefined);
+  try {
+    return (await reader.exists('hoodie.properties')) || (await reader.exists('hoodie.properties.backup'));
+  } catch (error) {
+    if (error instanceof FilesError) return false;
+    throw error;
+  }
+}
+
+/**
+ * A version can be read as long as it stands in the active timeline and no clean has removed its files, or a savepoint keeps them. Three
+ * requests, two where nothing was cleaned.
+ */
+async function isReadable(ref: TableRef, snapshotId: string): Promise<boolean> {
+  const reader = new TableReader(ref, undefined);
+  try {
+    const config = await readConfig(reader, false);
+    const folder = config.timeline ?? '';
+    const names = (await reader.names(folder)) ?? [];
+    const timeline = readTimeline([{ folder, names }], ordersByCompletion(config));
+    if (!timeline.versions.some(({ time }) => time === snapshotId)) return false;
+    const clean = timeline.cleans.at(-1);
+    if (clean === undefined || timeline.savepoints.has(snapshotId)) return true;
+    const bytes = await reader.read(pathIn(clean.folder, clean.file));
+    const earliest = bytes === null ? null : await readEarliestKept(bytes).catch(() => null);
+    return earliest === null || !isOlder(snapshotId, earliest);
+  } catch (error) {
+    if (error instanceof NothingThere || error instanceof BrokenFile) return false;
+    throw error;
+  }
+}

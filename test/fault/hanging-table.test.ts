@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { laySteps, makePlace, type Place, type ServerProcess, startProcess, until } from '../support/server.ts';
+import { clientOf, type TestClient } from '../support/server-client.ts';
+import { ORDERS, PAYMENTS } from './scenario.ts';
+
+/**
+ * A table that hangs, as one on a network mount does whose server is gone: here a pipe stands for its next snapshot, and who opens it waits until
+ * somebody writes. Each such wait holds a thread of the server, of which there are few.
+ */
+
+const LIMIT = { timeout: 120_000 };
+const LOOKS = 20; // more than the server has threads
+
+const tableOf = ({ warehouse }: Place, key: string): string =>
+  join(warehouse, key === ORDERS ? 'ods_db.db/ods_order_latest' : 'ods_db.db/ods_payment_latest');
+
+const declarationOf = (place: Place) => ({
+  apiVersion: 'sluice/v1',
+  project: 'hang',
+  assets: [ORDERS, PAYMENTS].map((key) => ({ key, location: tableOf(place, key) })),
+  workflows: [
+    {
+      name: 'of_orders',
+      triggers: [{ group: 'g', all: [{ assetKey: ORDERS }] }],
+      tasks: [{ name: 'read', params: { rawScript: 'echo' } }],
+    },
+    {
+      name: 'of_payments',
+      triggers: [{ group: 'g', all: [{ assetKey: PAYMENTS }] }],
+      tasks: [{ name: 'read', params: { rawScript: 'echo' } }],
+    },
+  ],
+});
+
+/** A server that waits 0.2 s for a table, and an orders table that hangs from its second snapshot on. */
+async function hang(): Promise<{ place: Place; server: ServerProcess; client: TestClient; heal: () => void }> {
+  const place = makePlace();
+  laySteps(place, 1, 2, 4);
+  const args = [join(import.meta.dirname, 'victim.ts'), place.data, '0', 'BEFORE', join(place.folder, 'trace'), '0.2'];
+  const server = await startProcess(args, place);
+  const client = clientOf(place, server, 'hang');
+  await client.apply(declarationOf(place));
+  const pipe = join(tableOf(place, ORDERS), 'snapshot/snapshot-2');
+  execFileSync('mkfifo', [pipe]);
+  onTestFinished(() => letGo(pipe));
+  writeFileSync(join(tableOf(place, ORDERS), 'snapshot/LATEST'), '2');
+  await until('orders to be unreadable', async () =>
+    /did not answer within 0.2 s/.test((await stateOf(client)).healthReason ?? ''),
+  );
+  const heal = (): void => {
+    letGo(pipe);
+    rmSync(pipe);
+    laySteps(place, 3);
+  };
+  return { place, server, client, heal };
+}
+
+/** Whoever waits at the pipe reads its end. */
+function letGo(pipe: string): void {
+  try {
+    closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK));
+  } catch {
+    // Nobody waits there, or it is gone.
+  }
+}
+
+const stateOf = async (client: TestClient) =>
+  (
+    await client.get<{ state: { health: string; healthReason: string | null } }>(
+      `/assets/${encodeURIComponent(ORDERS)}`,
+    )
+  ).state;
+
+const runsOf = async (client: TestClient, workflow: string) =>
+  (await client.runs()).filter((run) => run.workflow === workflow);
+
+test(
+  'however often it is looked at, other tables trigger, tasks start, and it counts again once it answers',
+  LIMIT,
+  async () => {
+    const { place, server, client, heal } = await hang();
+    for (let look = 0; look < LOOKS; look += 1)
+      expect(await client.post(`/assets/${encodeURIComponent(ORDERS)}/scan`, { timeoutSeconds: 5 })).toMatchObject({
+        newVersions: 0,
+      });
+    laySteps(place, 10);
+    await until(
+      'the run of payments to succeed',
+      async () => (await runsOf(client, 'of_payments'))[0]?.state === 'SUCCESS',
+    );
+    heal();
+    await until('orders to be read again', async () => {
+      await client.post(`/assets/${encodeURIComponent(ORDERS)}/scan`, { timeoutSeconds: 5 });
+      return (await stateOf(client)).health === 'OK';
+    });
+    await until(
+      'the run of orders to succeed',
+      async () => (await runsOf(client, 'of_orders'))[0]?.state === 'SUCCESS',
+    );
+    await server.kill('SIGKILL');
+  },
+);
+
+test('a task whose pin cannot be looked at starts all the same: it will see for itself', LIMIT, async () => {
+  const { client, place } = await hang();
+  const first = join(tableOf(place, ORDERS), 'snapshot/snapshot-1');
+  rmSync(first);
+  execFileSync('mkfifo', [first]);
+  onTestFinished(() => letGo(first));
+  const { id } = await client.post<{ id: number }>('/workflow-definitions/of_orders/start', {});
+  expect((await client.untilRun(id, 'SUCCESS')).pins).toMatchObject({ [ORDERS]: { snapshotId: '1' } });
+});
