@@ -7,11 +7,15 @@ import { PROJECT, progress, reportCounts, run } from './run.ts';
 
 const SHARED = resolve(PROJECT, process.env['SLUICE_SHARED'] ?? '../shared');
 
-/** Name → script and arguments. */
-const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
-  'inspect-paimon': ['accept/inspect.mjs', '--format', 'paimon'],
-  'replay-paimon': ['accept/replay.mjs', join(SHARED, 'recorded/paimon')],
-};
+const FORMATS = ['paimon', 'delta'] as const;
+
+/** Name → script and arguments: for each format, what it says of whole tables and of what happens to them step by step. */
+const SCRIPTS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  FORMATS.flatMap((format): [string, readonly string[]][] => [
+    [`inspect-${format}`, ['accept/inspect.mjs', '--format', format]],
+    [`replay-${format}`, ['accept/replay.mjs', join(SHARED, 'recorded', format)]],
+  ]),
+);
 
 const EXCEPTIONS = readFileSync(join(PROJECT, 'scripts/accept-exceptions.txt'), 'utf8');
 

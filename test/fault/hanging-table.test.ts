@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, cpSync, openSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { laySteps, makePlace, type Place, type ServerProcess, startProcess, until } from '../support/server.ts';
+import { laySteps, makePlace, type Place, type ServerProcess, startProcess, startServer, until } from '../support/server.ts';
 import { clientOf, type TestClient } from '../support/server-client.ts';
 import { ORDERS, PAYMENTS } from './scenario.ts';
 
@@ -104,12 +104,30 @@ test(
   },
 );
 
-test('a task whose pin cannot be looked at starts all the same: it will see for itself', LIMIT, async () => {
+test('many at once leave the server threads enough for everybody else', LIMIT, async () => {
+  const place = makePlace();
+  laySteps(place, 1, 2, 4);
+  const hanging = Array.from({ length: 12 }, (_, i) => `paimon://ods_db/hangs_${i}`);
+  const folderOf = (key: string): string => join(place.warehouse, key.slice('paimon://'.length));
+  for (const key of hanging) {
+    cpSync(tableOf(place, ORDERS), folderOf(key), { recursive: true });
+    const pipe = join(folderOf(key), 'snapshot/snapshot-2');
+    execFileSync('mkfifo', [pipe]);
+    writeFileSync(join(folderOf(key), 'snapshot/LATEST'), '2');
+    onTestFinished(() => letGo(pipe));
+  }
+  const client = clientOf(place, await startServer(place), 'hang');
+  const { assets, ...rest } = declarationOf(place);
+  await client.apply({ ...rest, assets: [...hanging.map((key) => ({ key, location: folderOf(key) })), ...assets] });
+  laySteps(place, 10);
+  await until('the run of payments to succeed', async () => (await runsOf(client, 'of_payments'))[0]?.state === 'SUCCESS');
+});
+
+test('a task whose pin cannot be asked for starts all the same: it will see for itself', LIMIT, async () => {
   const { client, place } = await hang();
   const first = join(tableOf(place, ORDERS), 'snapshot/snapshot-1');
   rmSync(first);
-  execFileSync('mkfifo', [first]);
-  onTestFinished(() => letGo(first));
+  symlinkSync('snapshot-1', first); // leads to itself: neither there nor away
   const { id } = await client.post<{ id: number }>('/workflow-definitions/of_orders/start', {});
   expect((await client.untilRun(id, 'SUCCESS')).pins).toMatchObject({ [ORDERS]: { snapshotId: '1' } });
 });

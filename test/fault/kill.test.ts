@@ -25,7 +25,8 @@ async function startRun(
 ): Promise<{ server: ServerProcess; client: TestClient; id: number }> {
   const server = await startServer(place);
   const client = clientFor(place, server);
-  await client.apply({ apiVersion: 'sluice/v1', project: 'kill', workflows: [{ name: 'work', tasks }] });
+  const declaration = { apiVersion: 'sluice/v1', project: 'kill', workflows: [{ name: 'work', tasks }] };
+  await client.apply(declaration);
   const { id } = await client.post<{ id: number }>('/workflow-definitions/work/start', {});
   return { server, client, id };
 }

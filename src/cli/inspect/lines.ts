@@ -4,10 +4,12 @@ import { isoTime, type EpochMs } from '../../core/time.ts';
 import type { Answer } from './answer.ts';
 
 /** The answer as JSON lines (contract.md, 1): one a version, oldest first, and the summary. Each ends with a line feed. */
-export const jsonLines = (answer: Answer): string =>
-  [...answer.commits.map((commit) => versionOf(commit, answer)), { summary: summaryOf(answer) }]
-    .map((line) => `${JSON.stringify(line)}\n`)
-    .join('');
+export const jsonLines = (answer: Answer): string => versionLines(answer) + summaryLine(answer);
+
+export const versionLines = (answer: Answer): string =>
+  answer.commits.map((commit) => `${JSON.stringify(versionOf(commit, answer))}\n`).join('');
+
+export const summaryLine = (answer: Answer): string => `${JSON.stringify({ summary: summaryOf(answer) })}\n`;
 
 const timeOf = (at: EpochMs | null): string | null => (at === null ? null : isoTime(at));
 

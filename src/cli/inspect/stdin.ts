@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { unreadable } from '../../core/asset/poll.ts';
 import { ask, type Answer, type Request } from './answer.ts';
 import { writeCursorFile } from './cursor-file.ts';
-import { jsonLines } from './lines.ts';
+import { summaryLine, versionLines } from './lines.ts';
 import { write } from './once.ts';
 
 /**
@@ -18,11 +18,16 @@ export async function serveStdin(input: Readable, out: Writable): Promise<void> 
 
 async function serve(line: string, out: Writable): Promise<void> {
   const answer = await answerTo(line);
-  await write(out, jsonLines(answer));
-  const { cursorFile } = answer.request;
-  if (cursorFile === null || answer.next === null) return;
+  await write(out, versionLines(answer));
+  await moveCursor(answer);
+  await write(out, summaryLine(answer));
+}
+
+/** After the versions and before the summary: whoever has read the summary may use the cursor file, and dying in between repeats, never loses. */
+async function moveCursor({ request, next }: Answer): Promise<void> {
+  if (request.cursorFile === null || next === null) return;
   try {
-    await writeCursorFile(cursorFile, answer.next);
+    await writeCursorFile(request.cursorFile, next);
   } catch (error) {
     process.stderr.write(`sluice: ${messageOf(error)}\n`);
   }

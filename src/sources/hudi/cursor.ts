@@ -8,6 +8,7 @@ export interface Memory {
   readonly timeline: string | null;
   /** The versions that stood in the active timeline and were read, in the engine's order. */
   readonly seen: readonly SeenVersion[];
+  readonly keys: ReadonlySet<string>;
   /** Requested times of the completed rollbacks and restores that stood there. */
   readonly takebacks: ReadonlySet<string>;
   /** `<time>.<action>` of writes that had begun. */
@@ -37,7 +38,7 @@ const letterOf = ({ dataChange, hasSchema }: SeenVersion): string => {
   return hasSchema ? letter : letter.toLowerCase();
 };
 
-export const toCursor = (memory: Memory): Cursor => ({
+export const toCursor = (memory: Omit<Memory, 'keys'>): Cursor => ({
   v: VERSION,
   timeline: memory.timeline,
   seen: memory.seen.map((version) => `${letterOf(version)}${version.file}`).join(' '),
@@ -63,12 +64,14 @@ export function fromCursor(cursor: Cursor): Memory | undefined {
 function readMemory(cursor: Cursor): Memory {
   const timeline = optionalText(cursor['timeline']);
   const zone = cursor['zone'] as Readonly<Record<string, unknown>>;
+  const seen = text(cursor['seen'])
+    .split(' ')
+    .filter((entry) => entry !== '')
+    .map((entry) => seenVersion(entry, timeline));
   return {
     timeline,
-    seen: text(cursor['seen'])
-      .split(' ')
-      .filter((entry) => entry !== '')
-      .map((entry) => seenVersion(entry, timeline)),
+    seen,
+    keys: new Set(seen.map(({ key }) => key)),
     takebacks: new Set(texts(cursor['takebacks'])),
     pending: new Set(texts(cursor['pending'])),
     properties: text(cursor['properties']),
@@ -84,7 +87,7 @@ function seenVersion(entry: string, timeline: string | null): SeenVersion {
   const instant = completedInstant(timeline ?? '', entry.slice(1));
   if (instant === null || !'DNUdnu'.includes(letter)) throw new TypeError('no version');
   const kind = letter.toUpperCase();
-  return { ...instant, dataChange: kind === 'U' ? null : kind === 'D', hasSchema: kind === letter };
+  return Object.assign(instant, { dataChange: kind === 'U' ? null : kind === 'D', hasSchema: kind === letter });
 }
 
 function text(value: unknown): string {

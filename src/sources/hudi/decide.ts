@@ -3,6 +3,7 @@ import { isOlder, type Instant, type Timeline } from './instants.ts';
 /** What was there at the last poll. */
 export interface Remembered {
   readonly seen: readonly Instant[];
+  readonly keys: ReadonlySet<string>;
   readonly takebacks: ReadonlySet<string>;
   readonly pending: ReadonlySet<string>;
   /** The table's properties file is the same as then: no other table can stand here, for it would have written its own. */
@@ -70,9 +71,7 @@ interface Case {
  */
 export function decide(before: Remembered | null, now: Timeline, found: Found): Verdict | Question {
   if (before === null) return { kind: 'FORWARD', fresh: now.versions, archived: [] };
-  const seen = new Set(before.seen.map(({ key }) => key));
-  const present = new Set(now.versions.map(({ key }) => key));
-  const vanished = before.seen.filter((version) => !present.has(version.key));
+  const vanished = before.seen.filter(({ key }) => !now.keys.has(key));
   const ended = endedWrites(before, now);
   const takebacks = now.takebacks.filter(({ time }) => !before.takebacks.has(time));
   if (vanished.length + ended.length > 0 && takebacks.length > 0 && found.takenBack === null)
@@ -81,16 +80,17 @@ export function decide(before: Remembered | null, now: Timeline, found: Found): 
   return settle({
     before,
     found,
-    fresh: now.versions.filter((version) => !seen.has(version.key)),
+    fresh: now.versions.filter(({ key }) => !before.keys.has(key)),
     lost: vanished.filter(({ time }) => isLost(time)),
     gone: vanished.filter(({ time }) => !isLost(time)),
-    survivors: before.seen.filter((version) => present.has(version.key)),
+    survivors: vanished.length === 0 ? before.seen : before.seen.filter(({ key }) => now.keys.has(key)),
     ended: ended.filter((time) => !isLost(time)),
   });
 }
 
 /** Writes that had begun and neither go on nor are completed in the active timeline. */
 function endedWrites(before: Remembered, now: Timeline): readonly string[] {
+  if (before.pending.size === 0) return [];
   const done = new Set(now.versions.map(({ time }) => time));
   const under = new Set([...now.pending].map(timeOf));
   return [...before.pending].map(timeOf).filter((time) => !done.has(time) && !under.has(time));

@@ -23,6 +23,8 @@ export type Service = 'compaction' | 'logcompaction' | 'clustering';
 export interface Timeline {
   /** Completed actions that make a version, in the engine's order, oldest first. */
   readonly versions: readonly Instant[];
+  /** Keys of all completed actions. */
+  readonly keys: ReadonlySet<string>;
   /** Completed rollbacks and restores. */
   readonly takebacks: readonly Instant[];
   readonly cleans: readonly Instant[];
@@ -90,9 +92,6 @@ const WORD = /^[a-z]+$/;
 /** Is it the name of a completed action that makes a version? */
 export const isVersion = (instant: Instant): boolean => !HOUSEKEEPING.has(instant.action);
 
-/** `<time>.inflight` is of a commit: the one whose action is left out. */
-const STARTED = /^(\d{14,20})(?:\.([a-z]+))?\.(?:requested|inflight)$/;
-
 /** What stands in a folder, for reading it as a timeline. */
 export interface Names {
   readonly folder: string;
@@ -113,13 +112,14 @@ export function readTimeline(folders: readonly Names[], byCompletion: boolean): 
       if (instant !== null) {
         // Of two files for one action the one that tells its completion time is kept.
         if ((completed.get(instant.key)?.completion ?? null) === null) completed.set(instant.key, instant);
-      } else if (isStarted(name)) start(STARTED.exec(name), started, services);
+      } else if (isStarted(name)) start(name, started, services);
     }
   const all = [...completed.values()];
   const versions = all.filter(isVersion).sort(engineOrder(byCompletion));
   const done = new Set(versions.map(({ time }) => time));
   return {
     versions,
+    keys: new Set(completed.keys()),
     takebacks: all.filter(({ action }) => action === 'rollback' || action === 'restore'),
     cleans: all.filter(({ action }) => action === 'clean').sort(engineOrder(byCompletion)),
     savepoints: new Set(all.filter(({ action }) => action === 'savepoint').map(({ time }) => time)),
@@ -128,10 +128,13 @@ export function readTimeline(folders: readonly Names[], byCompletion: boolean): 
   };
 }
 
-/** Sorts in an action that has begun. */
-function start(found: RegExpExecArray | null, started: Map<string, string>, services: Map<string, Service>): void {
-  const [, time, word = 'commit'] = found ?? [];
-  if (time === undefined) return;
-  if (SERVICES.has(word)) services.set(time, word as Service);
-  else if (WRITES.has(word)) started.set(time, word);
+/** Sorts in an action that has begun: `<time>.<action>.requested` or `.inflight`; `<time>.inflight` is that of a commit. */
+function start(name: string, started: Map<string, string>, services: Map<string, Service>): void {
+  const dot = name.indexOf('.');
+  const word = dot === name.lastIndexOf('.') ? 'commit' : name.slice(dot + 1, name.lastIndexOf('.'));
+  if (!WRITES.has(word) && !SERVICES.has(word)) return;
+  const time = name.slice(0, dot);
+  if (!TIME.test(time)) return;
+  if (WRITES.has(word)) started.set(time, word);
+  else services.set(time, word as Service);
 }

@@ -83,7 +83,7 @@ async function report(findings: Findings): Promise<Poll> {
   const clock = await readClock(reader, config, memory, wanted);
   const schema = await currentSchema(versions, config, timeline, { read, seen: survivors });
   const seen = seenNow(findings, survivors);
-  const next: Memory = {
+  const next: Omit<Memory, 'keys'> = {
     timeline: config.timeline,
     seen,
     takebacks: new Set(timeline.takebacks.map(({ time }) => time)),
@@ -117,7 +117,8 @@ function survivorsOf({ memory, verdict, timeline }: Findings): readonly SeenVers
   const seen = new Map(memory.seen.map((version) => [version.key, version]));
   return timeline.versions.flatMap((instant) => {
     const version = seen.get(instant.key);
-    return version === undefined ? [] : [{ ...version, ...instant }];
+    if (version === undefined) return [];
+    return [version.file === instant.file ? version : { ...version, ...instant }]; // an upgrade renames it
   });
 }
 

@@ -44,20 +44,16 @@ export async function listTimeline(reader: TableReader, config: TableConfig, mem
   return readTimeline([...folders, await known(reader, other, memory)], byCompletion);
 }
 
-const isWhole = (memory: Memory, timeline: Timeline): boolean => {
-  const present = new Set(timeline.versions.map(({ key }) => key));
-  return memory.seen.every((version) => present.has(version.key));
-};
+const isWhole = (memory: Memory, timeline: Timeline): boolean => memory.seen.every(({ key }) => timeline.keys.has(key));
 
 /** Of what stands in a folder only the versions that were seen before: nothing else there is of this timeline. */
 async function known(reader: TableReader, folder: string, memory: Memory): Promise<Names> {
-  const seen = new Set(memory.seen.map(({ key }) => key));
   const names = (await reader.names(folder)) ?? [];
   return {
     folder,
     names: names.filter((name) => {
       const instant = completedInstant(folder, name);
-      return instant !== null && seen.has(instant.key);
+      return instant !== null && memory.keys.has(instant.key);
     }),
   };
 }
