@@ -19,6 +19,7 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
   unused: ['knip'],
   types: tsc('tsconfig.json', 'root'),
   'types-core': tsc('src/core/tsconfig.json', 'core'),
+  'types-page': tsc('src/api/page/tsconfig.json', 'page'),
   generated: ['node', 'scripts/generate.ts', '--check'],
   format: ['biome', 'format', '.'],
 };

@@ -202,7 +202,10 @@ const WOKEN_BY: Readonly<Record<Hint, readonly string[]>> = {
   GROUPS: ['resolver'],
   COMMANDS: ['launcher'],
   TASKS: ['dispatcher', 'reaper'],
-  CHANGED: [],
+  CHANGED: [], // for people: the API listens
+  CHANGED_ASSETS: [],
+  CHANGED_GROUPS: [],
+  CHANGED_RUNS: [],
 };
 
 const createScanner = ({ settings, store, clock, log }: Parts, observer: Observer): Scanner =>

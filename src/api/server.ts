@@ -11,8 +11,10 @@ import { assetEventRoutes } from './routes/asset-events.ts';
 import { assetRoutes } from './routes/assets.ts';
 import { assetVersionRoutes } from './routes/asset-versions.ts';
 import { dependencyRoutes } from './routes/dependencies.ts';
+import { eventStreamRoutes } from './routes/event-stream.ts';
 import { healthRoutes } from './routes/health.ts';
 import { logRoutes } from './routes/logs.ts';
+import { pageRoutes } from './routes/page.ts';
 import { runRoutes } from './routes/runs.ts';
 import { triggerHistoryRoutes } from './routes/trigger-history.ts';
 import { workflowRoutes } from './routes/workflows.ts';
@@ -30,6 +32,7 @@ const RESOURCES: readonly Routes[] = [
   runRoutes,
   logRoutes,
   triggerHistoryRoutes,
+  eventStreamRoutes,
 ];
 
 /**
@@ -58,6 +61,7 @@ export const createApi = async (deps: ApiDeps, extra: readonly Routes[] = []): P
     }),
   });
   await app.register(async (scope) => healthRoutes(scope as App, deps));
+  await app.register(async (scope) => pageRoutes(scope as App, deps));
   await app.register(async (scope) => addResources(scope as App, deps, extra), { prefix: BASE });
   await app.ready();
   return app;

@@ -29,6 +29,7 @@ export const ERRORS = {
   UNSAFE_PARAMETER: { status: 422, title: 'A value from outside holds characters that are not put into a script.' },
   PIN_EXPIRED: { status: 422, title: 'A pinned version can no longer be read.' },
   TASK_NOT_STARTED: { status: 500, title: 'The process of a task could not be started.' },
+  TOO_MANY_FOLLOWERS: { status: 503, title: 'More pages follow the server than it keeps connections for.' },
   SERVER_UNREACHABLE: { status: 503, title: 'No Sluice server answers.' },
   INTERNAL: { status: 500, title: 'Something went wrong inside Sluice; the log has the details.' },
 } as const satisfies Record<string, { readonly status: number; readonly title: string }>;

@@ -28,8 +28,19 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** ASSETS: what to scan changed. GROUPS: evaluations are due. COMMANDS: runs to launch. TASKS: attempts to dispatch or kill. CHANGED: something people look at. */
-export type Hint = 'ASSETS' | 'GROUPS' | 'COMMANDS' | 'TASKS' | 'CHANGED';
+/**
+ * ASSETS: what to scan changed. GROUPS: evaluations are due. COMMANDS: runs to launch. TASKS: attempts to dispatch or kill. CHANGED_…: what
+ * people look at is not what it was: states of assets, trees of groups, runs and their tasks; CHANGED: any of these, or what is declared.
+ */
+export type Hint =
+  | 'ASSETS'
+  | 'GROUPS'
+  | 'COMMANDS'
+  | 'TASKS'
+  | 'CHANGED'
+  | 'CHANGED_ASSETS'
+  | 'CHANGED_GROUPS'
+  | 'CHANGED_RUNS';
 
 export interface Page<T> {
   readonly items: readonly T[];

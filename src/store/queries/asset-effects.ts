@@ -23,7 +23,7 @@ export const writeEffects = async (
   await writeSchemasAndTags(tx, row.id, effects);
   const events = await writeEvents(tx, row, effects.events);
   if (effects.touchesGroups) await enqueueAsset(tx, row.asset_hash);
-  if (events.length > 0) tx.hint('CHANGED');
+  if (events.length > 0 || effects.state.version !== state.version) tx.hint('CHANGED_ASSETS');
   return events;
 };
 

@@ -81,7 +81,7 @@ const storeLeaves = async (tx: Tx, { row, facts }: LoadedGroup, { leaves, ready 
     't_ds_asset_leaf_history',
     history.map((leaf) => historyRow(row.id, leaf)),
   );
-  tx.hint('CHANGED');
+  tx.hint('CHANGED_GROUPS');
   return true;
 };
 
@@ -136,6 +136,7 @@ const fire = async (
   if (isNew === 0) return null;
   const runId = await startRun(tx, workflow, { group, groupId: row.id, key }, pins);
   await noteFire(tx, row.id, runId, key, pins, leaves);
+  tx.hint('CHANGED_GROUPS');
   return { runId: num(runId), triggerKey: key, pins };
 };
 

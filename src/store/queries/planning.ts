@@ -94,7 +94,7 @@ const moveRunTo = async (tx: Tx, run: RunRow, to: RunState, reason: string | nul
   };
   await tx.db.updateTable('t_ds_workflow_instance').set(change).where('id', '=', run.id).execute();
   if (finished) await enqueueWorkflow(tx, run.workflow_definition_code);
-  tx.hint('CHANGED');
+  tx.hint('CHANGED_RUNS');
   return { ...run, ...change };
 };
 

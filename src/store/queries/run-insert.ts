@@ -73,5 +73,5 @@ export const insertCommand = async (tx: Tx, run: CommandedRun, commandType: Comm
     })
     .execute();
   tx.hint('COMMANDS');
-  tx.hint('CHANGED');
+  tx.hint('CHANGED_RUNS');
 };

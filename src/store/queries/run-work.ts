@@ -55,7 +55,7 @@ export const dispatchDue = async (tx: Tx, limit: number): Promise<readonly TaskO
       .executeTakeFirst();
     if (result.numUpdatedRows === 1n) handed.push({ ...row, ...change });
   }
-  if (handed.length > 0) tx.hint('CHANGED');
+  if (handed.length > 0) tx.hint('CHANGED_RUNS');
   return offersOf(tx, handed);
 };
 
@@ -122,7 +122,7 @@ export const startTask = async (
     .where('state', '=', taskState('DISPATCH'))
     .executeTakeFirst();
   if (result.numUpdatedRows !== 1n) return false;
-  tx.hint('CHANGED');
+  tx.hint('CHANGED_RUNS');
   return true;
 };
 
@@ -155,7 +155,7 @@ export const endTask = async (tx: Tx, id: bigint, fence: number, ending: TaskEnd
     .executeTakeFirst();
   if (result.numUpdatedRows !== 1n) return false;
   await advanceRun(tx, row.workflow_instance_id);
-  tx.hint('CHANGED');
+  tx.hint('CHANGED_RUNS');
   return true;
 };
 
