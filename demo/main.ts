@@ -9,7 +9,7 @@ import { Api } from './api.ts';
 import { Feed } from './feed.ts';
 import { play } from './play.ts';
 import { bold, green, red, title } from './screen.ts';
-import { prepareFolder, sluice, startServer } from './server.ts';
+import { pageAddress, prepareFolder, sluice, startServer } from './server.ts';
 import { summary } from './summary.ts';
 
 const { values: options } = parseArgs({
@@ -32,7 +32,7 @@ const main = async (): Promise<number> => {
       void server.stop().then(() => process.exit(options.serve ? 0 : 130));
     });
   try {
-    console.log(`server   ${server.url}   data ${data}\n`);
+    console.log(`page     ${pageAddress(server.url, data)}\nserver   ${server.url}   data ${data}\n`);
     await sluice(['apply', '-f', join(folder, 'gmv.yaml'), '--data', data]);
     const feed = new Feed(new Api(data));
     const problems = await play({

@@ -80,6 +80,10 @@ export const startServer = async (options: {
   return { url, ended, stop };
 };
 
+/** The address of the server's page, with the token in the part that browsers send nowhere: what `sluice open` prints. */
+export const pageAddress = (url: string, data: string): string =>
+  `${url}/#token=${readFileSync(join(data, 'admin.token'), 'utf8').trim()}`;
+
 /** Runs a `sluice` command as a person would, its output on the terminal. */
 export const sluice = (args: readonly string[]): Promise<void> =>
   new Promise((done, fail) => {

@@ -35,14 +35,29 @@ export interface Client {
 
 const BASE = '/api/v1';
 
+/** Where a server is and the token for it; `unreachable` says what to do when nobody answers there. */
+export interface Place {
+  readonly url: string;
+  readonly token: string | null;
+  /** The data folder, if the server was found by it. */
+  readonly folder: string | null;
+  readonly unreachable: string;
+}
+
 /** By --server or SLUICE_SERVER, else by server.json in the data folder; the token by SLUICE_TOKEN, else from admin.token there. */
-export const connect = (connection: Connection): Client => {
+export const locate = (connection: Connection): Place => {
   const folder = resolve(connection.data ?? process.env['SLUICE_DATA_DIR'] ?? '.sluice');
   const where = connection.server ?? process.env['SLUICE_SERVER'];
   const url = (where ?? runningServer(folder)).replace(/\/+$/, '');
   const token = process.env['SLUICE_TOKEN'] ?? readOrNull(join(folder, 'admin.token'))?.trim() ?? null;
-  const unreachable =
-    where === undefined ? startHint(folder) : `No server answers at ${url}: start one there, or correct --server.`;
+  return where === undefined
+    ? { url, token, folder, unreachable: startHint(folder) }
+    : { url, token, folder: null, unreachable: `No server answers at ${url}: start one there, or correct --server.` };
+};
+
+/** The server that `locate` finds. */
+export const connect = (connection: Connection): Client => {
+  const { url, token, unreachable } = locate(connection);
   const call = (path: string, init: RequestInit): Promise<Response> => send(url + path, token, init, unreachable);
   const json = async <T>(path: string, init: RequestInit): Promise<T> => (await (await call(path, init)).json()) as T;
   const client: Client = {

@@ -22,6 +22,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
   why: { summary: 'Say why a workflow has not run, and why it last did', load: () => import('./commands/why.ts') },
   run: { summary: 'Start a run by hand', load: () => import('./commands/run.ts') },
+  open: { summary: "Print the address of the server's page, and open it", load: () => import('./commands/open.ts') },
   runs: { summary: 'List, show and steer runs', load: () => import('./commands/runs.ts') },
   logs: { summary: 'Print what a task of a run wrote', load: () => import('./commands/logs.ts') },
   db: { summary: 'Look after the database', load: () => import('./commands/db.ts') },

@@ -8,8 +8,8 @@ import { type Place, type ServerProcess, until } from './server.ts';
 export interface TestClient {
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body?: unknown): Promise<T>;
-  /** Applies a declaration to the project that it names. */
-  apply(declaration: object & { readonly project: string }): Promise<void>;
+  /** Applies a declaration of the client's project. */
+  apply(declaration: Readonly<Record<string, unknown>>): Promise<void>;
   emit(event: Readonly<Record<string, unknown>>): Promise<void>;
   runs(): Promise<readonly RunDetailsBody[]>;
   run(id: number): Promise<RunDetailsBody>;

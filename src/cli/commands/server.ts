@@ -38,6 +38,7 @@ const serve = async (options: ServerOptions): Promise<void> => {
   const { config, notes } = readConfig(options.config, process.env, flags);
   if (options.printConfig === true) return void process.stdout.write(printConfig(config));
   for (const note of notes) process.stderr.write(`sluice: ${note}\n`);
+  process.env['UV_THREADPOOL_SIZE'] ??= FILE_THREADS;
   const { startServer } = await import('../../compose.ts');
   // Asked for before the start, so that an interruption while it starts is not lost.
   const interrupted = untilInterrupted();
@@ -52,6 +53,9 @@ const untilInterrupted = (): Promise<void> =>
   new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
+
+/** libuv reads this when the first file is. A read on a hanging mount holds its thread for ever: of the usual four soon none would be left. */
+const FILE_THREADS = '64';
 
 const SCAN_LIMIT_MS = 60_000;
 const SCAN_WIDTH = 16;

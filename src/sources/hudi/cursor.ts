@@ -61,13 +61,39 @@ export function fromCursor(cursor: Cursor): Memory | undefined {
   }
 }
 
+/** The part of the memory that tells whether there is anything new; found without taking each version apart. */
+export interface Glance {
+  readonly timeline: string | null;
+  readonly files: ReadonlySet<string>;
+  readonly head: string | null;
+  readonly dataHead: string | null;
+}
+
+const entriesOf = (cursor: Cursor): readonly string[] =>
+  text(cursor['seen'])
+    .split(' ')
+    .filter((entry) => entry !== '');
+
+/** undefined as for `fromCursor`. */
+export function glanceOf(cursor: Cursor): Glance | undefined {
+  if (cursor.v !== VERSION) return undefined;
+  try {
+    const entries = entriesOf(cursor);
+    return {
+      timeline: optionalText(cursor['timeline']),
+      files: new Set(entries.map((entry) => entry.slice(1))),
+      head: /\d+/.exec(entries.at(-1) ?? '')?.[0] ?? null,
+      dataHead: optionalText(cursor['dataHead']),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
 function readMemory(cursor: Cursor): Memory {
   const timeline = optionalText(cursor['timeline']);
   const zone = cursor['zone'] as Readonly<Record<string, unknown>>;
-  const seen = text(cursor['seen'])
-    .split(' ')
-    .filter((entry) => entry !== '')
-    .map((entry) => seenVersion(entry, timeline));
+  const seen = entriesOf(cursor).map((entry) => seenVersion(entry, timeline));
   return {
     timeline,
     seen,

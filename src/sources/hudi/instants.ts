@@ -104,15 +104,14 @@ export interface Names {
  */
 export function readTimeline(folders: readonly Names[], byCompletion: boolean): Timeline {
   const completed = new Map<string, Instant>();
-  const started = new Map<string, string>();
-  const services = new Map<string, Service>();
+  const started: string[] = [];
   for (const { folder, names } of folders)
     for (const name of names) {
       const instant = completedInstant(folder, name);
       if (instant !== null) {
         // Of two files for one action the one that tells its completion time is kept.
         if ((completed.get(instant.key)?.completion ?? null) === null) completed.set(instant.key, instant);
-      } else if (isStarted(name)) start(name, started, services);
+      } else if (isStarted(name)) started.push(name);
     }
   const all = [...completed.values()];
   const versions = all.filter(isVersion).sort(engineOrder(byCompletion));
@@ -123,18 +122,20 @@ export function readTimeline(folders: readonly Names[], byCompletion: boolean): 
     takebacks: all.filter(({ action }) => action === 'rollback' || action === 'restore'),
     cleans: all.filter(({ action }) => action === 'clean').sort(engineOrder(byCompletion)),
     savepoints: new Set(all.filter(({ action }) => action === 'savepoint').map(({ time }) => time)),
-    pending: new Set([...started].filter(([time]) => !done.has(time)).map(([time, action]) => `${time}.${action}`)),
-    services,
+    ...readStarted(started, done),
   };
 }
 
-/** Sorts in an action that has begun: `<time>.<action>.requested` or `.inflight`; `<time>.inflight` is that of a commit. */
-function start(name: string, started: Map<string, string>, services: Map<string, Service>): void {
-  const dot = name.indexOf('.');
-  const word = dot === name.lastIndexOf('.') ? 'commit' : name.slice(dot + 1, name.lastIndexOf('.'));
-  if (!WRITES.has(word) && !SERVICES.has(word)) return;
-  const time = name.slice(0, dot);
-  if (!TIME.test(time)) return;
-  if (WRITES.has(word)) started.set(time, word);
-  else services.set(time, word as Service);
+/** Actions that have begun: `<time>.<action>.requested` or `.inflight`; `<time>.inflight` is that of a commit. */
+function readStarted(names: readonly string[], done: ReadonlySet<string>): Pick<Timeline, 'pending' | 'services'> {
+  const pending = new Set<string>();
+  const services = new Map<string, Service>();
+  for (const name of names) {
+    const dot = name.indexOf('.');
+    const time = name.slice(0, dot);
+    const word = dot === name.lastIndexOf('.') ? 'commit' : name.slice(dot + 1, name.lastIndexOf('.'));
+    if (SERVICES.has(word)) services.set(time, word as Service);
+    else if (WRITES.has(word) && !done.has(time) && TIME.test(time)) pending.add(`${time}.${word}`);
+  }
+  return { pending, services };
 }

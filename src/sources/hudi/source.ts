@@ -1,7 +1,7 @@
 import { unreadable, type Cursor, type Poll } from '../../core/asset/poll.ts';
 import { FilesError } from '../../files/files.ts';
 import type { PollOptions, Source, TableRef } from '../source.ts';
-import { fromCursor, type Memory } from './cursor.ts';
+import { fromCursor, glanceOf, type Glance, type Memory } from './cursor.ts';
 import { completedInstant, isOlder, isVersion, readTimeline } from './instants.ts';
 import { look } from './look.ts';
 import { readEarliestKept } from './metadata.ts';
@@ -24,6 +24,20 @@ const LOOKS = 3;
 
 async function poll(ref: TableRef, cursor: Cursor | null, options: PollOptions = {}): Promise<Poll> {
   options.signal?.throwIfAborted();
+  const glance = options.depth === 'QUICK' && cursor !== null ? glanceOf(cursor) : undefined;
+  try {
+    if (glance !== undefined && isMain(ref) && (await isIdle(ref, glance, options)))
+      return { ...known(glance), outcome: { kind: 'NONE' }, cursor };
+  } catch (error) {
+    if (glance === undefined || !(error instanceof FilesError)) throw error;
+    return { ...unreadable(cursor, error.message, error.retryable), ...known(glance) };
+  }
+  return pollWhole(ref, cursor, options);
+}
+
+const isMain = ({ branch }: TableRef): boolean => branch === null || branch === 'main';
+
+async function pollWhole(ref: TableRef, cursor: Cursor | null, options: PollOptions): Promise<Poll> {
   const memory = cursor === null ? null : fromCursor(cursor);
   if (memory === undefined)
     return unreadable(
@@ -31,11 +45,8 @@ async function poll(ref: TableRef, cursor: Cursor | null, options: PollOptions =
       'What was remembered of the table is not of this version of Sluice: read the table anew.',
       false,
     );
-  if (ref.branch !== null && ref.branch !== 'main')
-    return refuse(cursor, memory, `A Hudi table has no branches: leave ${ref.branch} out.`, false);
+  if (!isMain(ref)) return refuse(cursor, memory, `A Hudi table has no branches: leave ${ref.branch} out.`, false);
   try {
-    if (options.depth === 'QUICK' && memory !== null && (await isIdle(ref, memory, options)))
-      return { ...known(memory), outcome: { kind: 'NONE' }, cursor };
     return await lookUntilStill(ref, cursor, memory, options);
   } catch (error) {
     return explained(cursor, memory, error);
@@ -52,14 +63,13 @@ function explained(cursor: Cursor | null, memory: Memory | null, error: unknown)
 }
 
 /** The versions in the timeline are those that were seen; one request. */
-async function isIdle(ref: TableRef, memory: Memory, options: PollOptions): Promise<boolean> {
-  const folder = memory.timeline ?? '';
+async function isIdle(ref: TableRef, { timeline, files }: Glance, options: PollOptions): Promise<boolean> {
+  const folder = timeline ?? '';
   const names = await new TableReader(ref, options.signal).names(folder);
-  if (names === null) return memory.seen.length === 0 && folder !== '';
-  const seen = new Set(memory.seen.map(({ file }) => file));
-  let left = seen.size;
+  if (names === null) return files.size === 0 && folder !== '';
+  let left = files.size;
   for (const name of names) {
-    if (seen.has(name)) left--;
+    if (files.has(name)) left--;
     else if (isUnseenVersion(name)) return false;
   }
   return left === 0;
@@ -86,11 +96,11 @@ async function lookUntilStill(
   }
 }
 
-/** What the memory says of a table that was not looked at. */
-const known = (memory: Memory): Omit<Poll, 'outcome' | 'cursor'> => ({
+/** What is remembered of a table that was not looked at. */
+const known = ({ head, dataHead }: Pick<Glance, 'head' | 'dataHead'>): Omit<Poll, 'outcome' | 'cursor'> => ({
   commits: [],
-  head: memory.seen.at(-1)?.time ?? null,
-  dataHead: memory.dataHead,
+  head,
+  dataHead,
   tags: {},
   tagChanges: [],
   schema: null,
@@ -101,7 +111,7 @@ const known = (memory: Memory): Omit<Poll, 'outcome' | 'cursor'> => ({
 
 const refuse = (cursor: Cursor | null, memory: Memory | null, reason: string, retryable: boolean): Poll => ({
   ...unreadable(cursor, reason, retryable),
-  ...(memory === null ? {} : known(memory)),
+  ...(memory === null ? {} : known({ head: memory.seen.at(-1)?.time ?? null, dataHead: memory.dataHead })),
 });
 
 async function detect(ref: TableRef): Promise<boolean> {

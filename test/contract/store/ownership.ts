@@ -86,7 +86,7 @@ export const ownershipSuite = (backend: Backend): void => {
         await apply(store, declaration);
         expect(hints.toSorted()).toEqual(['ASSETS', 'CHANGED']);
         await store.runs.start(startRequest(1));
-        expect(hints.slice(2).toSorted()).toEqual(['CHANGED', 'COMMANDS']);
+        expect(hints.slice(2).toSorted()).toEqual(['CHANGED_RUNS', 'COMMANDS']);
         await store.runs.launch(1);
         expect(hints).toContain('TASKS');
       }),
