@@ -10,6 +10,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fire } from './fire.ts';
 import { commitOf, hostOf } from './host.ts';
+import { ingest } from './ingest.ts';
 import { latency } from './latency.ts';
 import type { Benchmark } from './measure.ts';
 import { memory } from './memory.ts';
@@ -19,7 +20,7 @@ import { start } from './start.ts';
 import { FORMATS, tableWriter } from './tables.ts';
 
 /** A benchmark is one file and one line here. */
-const BENCHMARKS: Readonly<Record<string, Benchmark>> = { latency, start, memory, scan, fire };
+const BENCHMARKS: Readonly<Record<string, Benchmark>> = { latency, start, memory, scan, fire, ingest };
 
 const USAGE = `npm run bench -- NAME… | all [--json] [--format ${FORMATS.join('|')}] [--count N] [--dir FOLDER]
 

@@ -20,10 +20,12 @@ import {
   type Shape,
   take,
 } from './declaration-read.ts';
+import { ASSET_SENSOR, readWait, WAIT_KEYS } from './declaration-wait.ts';
 import { nearest } from './nearest.ts';
 import type { Result } from './result.ts';
 import type { TaskDefinition } from './workflow/definition.ts';
 import { buildGraph } from './workflow/graph.ts';
+import { waitProblems } from './workflow/task-wait.ts';
 
 /** Does a task type take these parameters? An unknown type is a problem too. */
 export type TaskCheck = (type: string, params: Readonly<Record<string, unknown>>) => Result<void>;
@@ -72,9 +74,9 @@ const TASK: Shape = {
     'timeoutSeconds',
     'inputs',
     'outputs',
+    ...WAIT_KEYS,
   ],
   notYet: {
-    groups: 'put the conditions into the triggers of the workflow',
     taskGroup: 'leave it out',
     taskGroupId: 'leave it out',
     taskGroupPriority: 'leave it out',
@@ -86,7 +88,6 @@ const TASK: Shape = {
 };
 
 const TYPES_NOT_YET: Readonly<Record<string, string>> = {
-  ASSET_SENSOR: 'put its conditions into the triggers of the workflow',
   SUB_WORKFLOW: 'declare its tasks in this workflow',
   SUB_PROCESS: 'declare its tasks in this workflow',
   SWITCH: 'decide inside a SHELL script',
@@ -105,7 +106,19 @@ export const parseWorkflow = (place: Place, raw: unknown, defaults: WorkflowDefa
   const fields = readFields(place, raw, WORKFLOW);
   const name = fields && readName(place, fields);
   if (fields === null || name === null) return null;
-  return {
+  const workflow = workflowOf(place, fields, name, defaults);
+  refuseTaskAliases(at(place, 'tasks'), workflow);
+  for (const { task, group, detail } of waitProblems(workflow))
+    complain(at(place, 'tasks'), `Task "${task}", group "${group}": ${detail}`);
+  return workflow;
+};
+
+const workflowOf = (
+  place: Place,
+  fields: Fields,
+  name: string,
+  defaults: WorkflowDefaults,
+): WorkflowDeclaration => ({
     name,
     description: readText(place, fields, 'description', ''),
     releaseState: readChoice(place, fields, 'releaseState', ['ONLINE', 'OFFLINE']),
@@ -115,8 +128,7 @@ export const parseWorkflow = (place: Place, raw: unknown, defaults: WorkflowDefa
     inputs: readKeys(place, fields, 'inputs'),
     groups: readGroups(place, fields),
     tasks: readTasks(at(place, 'tasks'), fields['tasks'], defaults.checkTask),
-  };
-};
+});
 
 /** Names are looked up where a code may stand too, so a name that is all digits would be taken for one. */
 const readName = (place: Place, fields: Fields): string | null => {
@@ -174,6 +186,16 @@ const refuseSharedAliases = (groups: readonly { place: Place; group: DependencyG
     }
 };
 
+/** A waiting task has the run's pins beside its own, so its aliases may mean nothing else either. */
+const refuseTaskAliases = (place: Place, { groups, tasks }: WorkflowDeclaration): void => {
+  const silent: Place = { ...place, problems: [] };
+  const waited = tasks.flatMap(({ wait }) => wait?.groups ?? []);
+  refuseSharedAliases([
+    ...groups.map((group) => ({ place: silent, group })),
+    ...waited.map((group) => ({ place, group })),
+  ]);
+};
+
 const readTasks = (place: Place, raw: unknown, check: TaskCheck): readonly TaskDeclaration[] => {
   const listed = readList(place, raw);
   if (listed.length === 0) complain(place, 'Declare at least one task.');
@@ -212,12 +234,13 @@ const parseTask = (place: Place, raw: unknown, check: TaskCheck): TaskDeclaratio
   const fields = readFields(place, raw, TASK);
   const name = fields && readName(place, fields);
   if (fields === null || name === null) return null;
-  const params = fields['params'] === undefined ? {} : (readMapping(at(place, 'params'), fields['params']) ?? {});
+  const given = fields['params'] === undefined ? {} : (readMapping(at(place, 'params'), fields['params']) ?? {});
+  const type = readType(place, fields, given, check);
   return {
     name,
     description: readText(place, fields, 'description', ''),
-    type: readType(place, fields, params, check),
-    params,
+    type,
+    params: type === ASSET_SENSOR ? withoutWait(given) : given,
     localParams: readParameters(place, fields, 'localParams'),
     dependsOn: readNames(place, fields, 'dependsOn'),
     flag: readChoice(place, fields, 'flag', ['YES', 'NO']),
@@ -226,8 +249,13 @@ const parseTask = (place: Place, raw: unknown, check: TaskCheck): TaskDeclaratio
     timeoutSeconds: readCount(place, fields, 'timeoutSeconds', null, 1, 30 * WEEK_SECONDS),
     inputs: readKeys(place, fields, 'inputs'),
     outputs: readKeys(place, fields, 'outputs'),
+    wait: readWait(place, fields, given, type),
   };
 };
+
+/** What an ASSET_SENSOR waits for is said by `wait` alone. */
+const withoutWait = (params: Fields): Fields =>
+  Object.fromEntries(Object.entries(params).filter(([key]) => !WAIT_KEYS.some((known) => known === key)));
 
 /** Checks the parameters too: which there are is the task type's own business. */
 const readType = (place: Place, fields: Fields, params: Fields, check: TaskCheck): string => {

@@ -21,7 +21,7 @@ export const ERRORS = {
   CONFLICT: { status: 409, title: 'The state of the thing does not allow this operation now.' },
   STALE_ANSWER: { status: 409, title: 'The answer belongs to an attempt that is no longer the current one.' },
   OWNERSHIP_LOST: { status: 409, title: 'Another server has taken over the work of this one.' },
-  DATA_IN_USE: { status: 409, title: 'Another server is running on the same data folder.' },
+  DATA_IN_USE: { status: 409, title: 'Another server is running on the same data folder or database.' },
   BODY_TOO_LARGE: { status: 413, title: 'The request carries more than this route takes.' },
   SCHEMA_TOO_NEW: { status: 409, title: 'The database was written by a newer version of Sluice.' },
   UNREADABLE_TABLE: { status: 422, title: "The table's metadata cannot be read." },
@@ -30,6 +30,7 @@ export const ERRORS = {
   PIN_EXPIRED: { status: 422, title: 'A pinned version can no longer be read.' },
   TASK_NOT_STARTED: { status: 500, title: 'The process of a task could not be started.' },
   TOO_MANY_FOLLOWERS: { status: 503, title: 'More pages follow the server than it keeps connections for.' },
+  DATABASE_UNREACHABLE: { status: 503, title: 'The database does not answer.' },
   SERVER_UNREACHABLE: { status: 503, title: 'No Sluice server answers.' },
   INTERNAL: { status: 500, title: 'Something went wrong inside Sluice; the log has the details.' },
 } as const satisfies Record<string, { readonly status: number; readonly title: string }>;

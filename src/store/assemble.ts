@@ -162,7 +162,8 @@ const runStore = (engine: Engine, onProblem: OnProblem): RunStore => ({
   nextDispatchAt: () => engine.read(work.nextDispatchAt),
   taskStarted: (id, fence, at, host, pid) => engine.own((tx) => work.startTask(tx, BigInt(id), fence, at, host, pid)),
   taskEnded: (id, fence, ending) => engine.own((tx) => work.endTask(tx, BigInt(id), fence, ending)),
-  unfinished: () => engine.read(work.unfinishedOffers),
+  // In line with dispatch: whoever handed an attempt out has begun it by the time that it is seen here.
+  unfinished: () => engine.own(work.unfinishedOffers),
   killable: () => engine.read(work.killableAttempts),
   nextDeadlineAt: () => engine.read(work.nextDeadlineAt),
   operate: (id, operation, { repin }) => engine.write((tx) => operate(tx, BigInt(id), operation, repin)),
@@ -180,8 +181,9 @@ const runStore = (engine: Engine, onProblem: OnProblem): RunStore => ({
 });
 
 const adminStore = (engine: Engine): AdminStore => ({
-  schemaVersion: async () => ({ current: await schemaVersion(engine.writer), newest: NEWEST }),
+  schemaVersion: async () => ({ current: await schemaVersion(engine.writer, engine.dialect), newest: NEWEST }),
   migrate: async () => migrate(engine.writer, engine.dialect, await engine.dialect.now(engine.writer)),
+  takePresence: () => engine.takePresence(),
   claimOwnership: async (owner) => {
     const generation = await engine.write((tx) => claim(tx, owner));
     engine.owns(generation);

@@ -1,10 +1,16 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { WORKFLOWS } from './migrations/0001-workflows.ts';
 import type { ASSETS } from './migrations/0002-assets.ts';
-import type { RowsOf } from './table.ts';
+import type { WAITING } from './migrations/0003-waiting.ts';
+import type { AddedBy, RowsOf } from './table.ts';
 
 /** All tables as the newest migration leaves them. */
-export type Database = RowsOf<typeof WORKFLOWS.tables & typeof ASSETS.tables>;
+export type Database = Merged<
+  RowsOf<typeof WORKFLOWS.tables & typeof ASSETS.tables & typeof WAITING.tables>,
+  AddedBy<typeof WAITING.changes>
+>;
+
+type Merged<T, A> = { [Name in keyof T]: Name extends keyof A ? T[Name] & A[Name] : T[Name] };
 
 export type Db = Kysely<Database>;
 

@@ -1,7 +1,13 @@
-import type { Insertable, Updateable } from 'kysely';
+import type { Insertable, RawBuilder, SqlBool, Updateable } from 'kysely';
 import type { Database, Db } from './database.ts';
 import type { EpochMs } from '../core/time.ts';
-import type { Table } from './table.ts';
+import type { Table, TableChange } from './table.ts';
+
+/**
+ * Called around every statement of the connections that write, transaction control included (`BEGIN…`, `COMMIT`): a test dies here.
+ * `connection` tells transactions apart that are open at the same time.
+ */
+export type StatementHook = (sql: string, when: 'BEFORE' | 'AFTER', connection: number) => void;
 
 /**
  * Where databases differ; one file in dialects/ each. Everything else in the store is one code: it uses no RETURNING, never catches a
@@ -21,14 +27,43 @@ export interface Dialect {
     keys: readonly (keyof Database[T] & string)[],
     set: Updateable<Database[T]>,
   ): Promise<void>;
+  /**
+   * Inserts rows; where one with the same `key` (a primary key) is there, the lower of the two values of `column` stays. Either way the row is
+   * ours until the transaction ends: whoever wants to take it away waits, and then sees what else we wrote.
+   */
+  insertOrLower<T extends keyof Database>(
+    db: Db,
+    table: T,
+    rows: readonly Insertable<Database[T]>[],
+    key: keyof Database[T] & string,
+    column: keyof Database[T] & string,
+  ): Promise<void>;
   /** Inserts a row into a table with an `id` and says which it got. */
   insertForId<T extends keyof Database>(db: Db, table: T, row: Insertable<Database[T]>): Promise<bigint>;
   /** Keeps other transactions from this row until ours ends, so that what we decide from it still holds when we write. */
   lockRow<T extends keyof Database>(db: Db, table: T, column: keyof Database[T] & string, value: bigint): Promise<void>;
+  /** The same for many rows, locked in the order of the column. */
+  lockRows<T extends keyof Database>(
+    db: Db,
+    table: T,
+    column: keyof Database[T] & string,
+    values: readonly bigint[],
+  ): Promise<void>;
+  /** Is the column (`name` or `table.name`) one of these values? One text, and so one prepared statement, however many they are. */
+  among(column: string, values: readonly bigint[] | readonly string[]): RawBuilder<SqlBool>;
+  /** How a statement written by hand names its n-th parameter, from 1 on. */
+  parameter(n: number): string;
   /** Reads a shard's generation so that no other transaction can raise it before this one ends (facts/engines.md 1.4); null: no row. */
   generation(db: Db, shard: number): Promise<bigint | null>;
+  /** Lets only one transaction at a time go on from here until it ends, of all that ask with the same word. */
+  oneAtATime(db: Db, what: string): Promise<void>;
+  /** Did the database undo the transaction because another got in its way, so that the same once more may well succeed? */
+  isTransient(error: unknown): boolean;
+  hasTable(db: Db, name: string): Promise<boolean>;
   /** Runs alone among all processes that migrate this database; in one transaction where DDL allows it. */
   withMigrationLock<T>(db: Db, body: (db: Db) => Promise<T>): Promise<T>;
   /** The statements that make a table. */
   createTable(name: string, table: Table): readonly string[];
+  /** The statements that add columns and indexes to a table; `version` is the migration's, which makes their names its own. */
+  alterTable(name: string, change: TableChange, version: number): readonly string[];
 }

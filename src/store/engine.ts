@@ -21,13 +21,34 @@ export interface Tx extends View {
   readonly hint: (hint: Hint) => void;
 }
 
+/** Passes hints on to other processes that work on the same database; any of them may be lost. */
+export interface HintRelay {
+  listen(listener: (hint: Hint) => void): void;
+  tell(hints: ReadonlySet<Hint>): void;
+  close(): Promise<void>;
+}
+
 export interface EngineOptions {
   readonly writer: Db;
+  /** For the owner's transactions, where that is not the writer. */
+  readonly lane?: Db;
   readonly reader: Db;
+  readonly relay?: HintRelay;
+  /** Keeps a second server away; where a database has no such thing, the data folder's lock does. Throws DATA_IN_USE. */
+  readonly presence?: { take(): Promise<void> };
   readonly dialect: Dialect;
   readonly sha256: (text: string) => string;
   readonly nonce: () => string;
 }
+
+/** A decision was made from what another transaction has changed since: undo it, and decide again. */
+export class Overtaken extends Error {
+  override readonly name = 'Overtaken';
+}
+
+/** How often a transaction that others got in the way of is tried in all, and the first pause between; each further one is twice as long. */
+const ATTEMPTS = 6;
+const PAUSE_MS = 5;
 
 /** The only shard so far: the whole installation (a lease per shard joins with multi-master). */
 export const SHARD = 0;
@@ -53,22 +74,49 @@ export class Engine {
   }
 
   onHint(listener: (hint: Hint) => void): void {
+    if (this.#listeners.length === 0) this.#options.relay?.listen((hint) => this.#tell([hint]));
     this.#listeners.push(listener);
+  }
+
+  /** Throws DATA_IN_USE while another server lives that took the database. */
+  async takePresence(): Promise<void> {
+    await this.#options.presence?.take();
   }
 
   owns(generation: bigint): void {
     this.#generation = generation;
   }
 
-  /** One transaction: all that `body` wrote, or, if it throws, nothing. */
-  async write<T>(body: (tx: Tx) => Promise<T>): Promise<T> {
-    const { writer, nonce } = this.#options;
-    const hints = new Set<Hint>();
-    const result = await writer
+  /** One transaction: all that `body` wrote, or, if it throws, nothing. `body` is called again where the database undid it for others' sake. */
+  write<T>(body: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#write(this.#options.writer, body);
+  }
+
+  async #write<T>(db: Db, body: (tx: Tx) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      const hints = new Set<Hint>();
+      try {
+        const result = await this.#transaction(db, hints, body);
+        this.#tell(hints);
+        if (hints.size > 0) this.#options.relay?.tell(hints);
+        return result;
+      } catch (error) {
+        const again = error instanceof Overtaken || this.dialect.isTransient(error);
+        if (!again || attempt >= ATTEMPTS) throw error;
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * 2 ** attempt));
+      }
+    }
+  }
+
+  #transaction<T>(db: Db, hints: Set<Hint>, body: (tx: Tx) => Promise<T>): Promise<T> {
+    const { nonce } = this.#options;
+    return db
       .transaction()
-      .execute(async (db) => body({ ...(await this.#view(db)), nonce, hint: (hint) => hints.add(hint) }));
+      .execute(async (tx) => body({ ...(await this.#view(tx)), nonce, hint: (hint) => hints.add(hint) }));
+  }
+
+  #tell(hints: Iterable<Hint>): void {
     for (const hint of hints) for (const listener of this.#listeners) listener(hint);
-    return result;
   }
 
   /** A transaction that only the owner may make. Throws OWNERSHIP_LOST, having changed nothing, once somebody else has claimed it. */
@@ -79,7 +127,8 @@ export class Engine {
         'OWNERSHIP_LOST',
         'This store owns nothing yet: claim the ownership before working as a master.',
       );
-    return this.write(async (tx) => {
+    const { lane, writer } = this.#options;
+    return this.#write(lane ?? writer, async (tx) => {
       const current = await tx.dialect.generation(tx.db, SHARD);
       if (current !== mine)
         throw new SluiceError(
@@ -101,6 +150,8 @@ export class Engine {
   }
 
   async close(): Promise<void> {
+    await this.#options.relay?.close();
+    await this.#options.lane?.destroy();
     await this.#options.reader.destroy();
     await this.#options.writer.destroy();
   }

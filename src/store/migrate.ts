@@ -15,13 +15,14 @@ export const schemaStatements = (dialect: Dialect): readonly string[] => [
   ...MIGRATIONS.flatMap((migration) => statementsOf(migration, dialect)),
 ];
 
-const statementsOf = (migration: Migration, dialect: Dialect): readonly string[] =>
-  Object.entries(migration.tables).flatMap(([name, table]) => dialect.createTable(name, table));
+const statementsOf = ({ version, tables, changes = {} }: Migration, dialect: Dialect): readonly string[] => [
+  ...Object.entries(tables).flatMap(([name, table]) => dialect.createTable(name, table)),
+  ...Object.entries(changes).flatMap(([name, change]) => dialect.alterTable(name, change, version)),
+];
 
 /** The version of the database's schema; 0: it is empty. */
-export const schemaVersion = async (db: Db): Promise<number> => {
-  const tables = await db.introspection.getTables();
-  if (!tables.some((table) => table.name === 't_ds_version')) return 0;
+export const schemaVersion = async (db: Db, dialect: Dialect): Promise<number> => {
+  if (!(await dialect.hasTable(db, 't_ds_version'))) return 0;
   const result = await sql<{ version: bigint | null }>`select max(version) as version from t_ds_version`.execute(db);
   return Number(result.rows[0]?.version ?? 0n);
 };
@@ -38,7 +39,7 @@ export const refuseNewer = (version: number): void => {
 /** Applies what is missing, in order, alone; the names of what was applied. Dying in it leaves whole migrations only. */
 export const migrate = (db: Db, dialect: Dialect, now: EpochMs): Promise<readonly string[]> =>
   dialect.withMigrationLock(db, async (tx) => {
-    const current = await schemaVersion(tx);
+    const current = await schemaVersion(tx, dialect);
     refuseNewer(current);
     if (current === 0) await run(tx, dialect.createTable('t_ds_version', VERSIONS));
     const missing = MIGRATIONS.filter((migration) => migration.version > current);

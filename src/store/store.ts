@@ -272,6 +272,11 @@ export interface RunStore {
 export interface AdminStore {
   schemaVersion(): Promise<{ readonly current: number; readonly newest: number }>;
   migrate(): Promise<readonly string[]>;
+  /**
+   * Before a server works on a database that others can reach: throws DATA_IN_USE, naming the server that has it, and holds it until this store
+   * is closed or its process ends. Where the database is a file it does nothing: the data folder is locked.
+   */
+  takePresence(): Promise<void>;
   /** Becomes the owner: a new generation, checked by every transaction that a master makes. An older owner's transactions fail from then on. */
   claimOwnership(owner: string): Promise<number>;
   now(): Promise<EpochMs>;

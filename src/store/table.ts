@@ -20,11 +20,20 @@ export interface Table {
   readonly parents?: Readonly<Record<string, string>>;
 }
 
+/** What a migration does to a table that an earlier one made. */
+export interface TableChange {
+  /** New columns: ones that may be null, or flags, which are 0 in the rows that are there. */
+  readonly columns: Readonly<Record<string, 'flag' | `${BaseKind}?`>>;
+  readonly index?: readonly (readonly string[])[];
+}
+
 export interface Migration {
   /** 1, 2, 3 …: never reused, and a released one is never edited. */
   readonly version: number;
   readonly name: string;
   readonly tables: Readonly<Record<string, Table>>;
+  /** By table. */
+  readonly changes?: Readonly<Record<string, TableChange>>;
 }
 
 type Value<K> = K extends `${infer Base}?` ? Value<Base> | null : K extends 'int' | 'flag' | 'id' ? bigint : string;
@@ -34,6 +43,17 @@ type Written<K> = K extends `${infer Base}?`
   : Value<K> | (Value<K> extends bigint ? number : never);
 
 type Column<K> = K extends 'id' ? Generated<bigint> : ColumnType<Value<K>, Written<K>, Written<K>>;
+
+/** The columns that a migration adds; a flag may be left out when a row is inserted. */
+export type AddedBy<T extends Readonly<Record<string, TableChange>>> = {
+  [Name in keyof T]: {
+    [C in keyof T[Name]['columns']]: ColumnType<
+      Value<T[Name]['columns'][C]>,
+      Written<T[Name]['columns'][C]> | undefined,
+      Written<T[Name]['columns'][C]>
+    >;
+  };
+};
 
 /** The rows of a migration's tables, as Kysely wants them. */
 export type RowsOf<T extends Readonly<Record<string, Table>>> = {

@@ -2,9 +2,17 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, cpSync, openSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { laySteps, makePlace, type Place, type ServerProcess, startProcess, startServer, until } from '../support/server.ts';
+import {
+  laySteps,
+  makePlace,
+  type Place,
+  type ServerProcess,
+  startProcess,
+  startServer,
+  until,
+} from '../support/server.ts';
 import { clientOf, type TestClient } from '../support/server-client.ts';
-import { ORDERS, PAYMENTS } from './scenario.ts';
+import { ORDERS, PAYMENTS } from './trigger-story.ts';
 
 /**
  * A table that hangs, as one on a network mount does whose server is gone: here a pipe stands for its next snapshot, and who opens it waits until
@@ -44,7 +52,7 @@ async function hang(): Promise<{ place: Place; server: ServerProcess; client: Te
   const client = clientOf(place, server, 'hang');
   await client.apply(declarationOf(place));
   const pipe = join(tableOf(place, ORDERS), 'snapshot/snapshot-2');
-  execFileSync('mkfifo', [pipe]);
+  makePipe(pipe);
   onTestFinished(() => letGo(pipe));
   writeFileSync(join(tableOf(place, ORDERS), 'snapshot/LATEST'), '2');
   await until('orders to be unreadable', async () =>
@@ -57,6 +65,8 @@ async function hang(): Promise<{ place: Place; server: ServerProcess; client: Te
   };
   return { place, server, client, heal };
 }
+
+const makePipe = (path: string) => execFileSync('/bin/sh', ['-c', 'mkfifo "$0"', path]);
 
 /** Whoever waits at the pipe reads its end. */
 function letGo(pipe: string): void {
@@ -112,7 +122,7 @@ test('many at once leave the server threads enough for everybody else', LIMIT, a
   for (const key of hanging) {
     cpSync(tableOf(place, ORDERS), folderOf(key), { recursive: true });
     const pipe = join(folderOf(key), 'snapshot/snapshot-2');
-    execFileSync('mkfifo', [pipe]);
+    makePipe(pipe);
     writeFileSync(join(folderOf(key), 'snapshot/LATEST'), '2');
     onTestFinished(() => letGo(pipe));
   }
@@ -120,7 +130,10 @@ test('many at once leave the server threads enough for everybody else', LIMIT, a
   const { assets, ...rest } = declarationOf(place);
   await client.apply({ ...rest, assets: [...hanging.map((key) => ({ key, location: folderOf(key) })), ...assets] });
   laySteps(place, 10);
-  await until('the run of payments to succeed', async () => (await runsOf(client, 'of_payments'))[0]?.state === 'SUCCESS');
+  await until(
+    'the run of payments to succeed',
+    async () => (await runsOf(client, 'of_payments'))[0]?.state === 'SUCCESS',
+  );
 });
 
 test('a task whose pin cannot be asked for starts all the same: it will see for itself', LIMIT, async () => {

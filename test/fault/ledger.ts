@@ -82,13 +82,13 @@ export interface Effect {
   readonly snapshot: string;
 }
 
-/** A script that notes its beginning, and `OVERLAP` if the same task was already running; `body` stands between beginning and end. */
+/** A script that notes its beginning, and `OVERLAP` if the same task was already running, then does `body`. */
 export const notingScript = (folder: string, body = ''): string =>
   [
     `mkdir "${folder}/$SLUICE_TASK.busy" 2>/dev/null || echo "OVERLAP $SLUICE_TASK" >>"${folder}/effects"`,
+    `trap 'rmdir "${folder}/$SLUICE_TASK.busy"' EXIT`,
     `echo "$SLUICE_RUN_ID $SLUICE_TASK $SLUICE_ATTEMPT $SLUICE_ASSET_ORDERS_SNAPSHOT_ID" >>"${folder}/effects"`,
     body,
-    `rmdir "${folder}/$SLUICE_TASK.busy"`,
   ].join('\n');
 
 /** What the scripts noted. Throws if one task ran twice at the same time. */

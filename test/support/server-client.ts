@@ -7,7 +7,7 @@ import { type Place, type ServerProcess, until } from './server.ts';
 /** A small client of a server under test, for what tests do again and again. */
 export interface TestClient {
   get<T>(path: string): Promise<T>;
-  post<T>(path: string, body?: unknown): Promise<T>;
+  post<T>(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<T>;
   /** Applies a declaration of the client's project. */
   apply(declaration: Readonly<Record<string, unknown>>): Promise<void>;
   emit(event: Readonly<Record<string, unknown>>): Promise<void>;
@@ -21,7 +21,7 @@ export interface TestClient {
 }
 
 /** The server answered with an error. */
-export class Refused extends Error {
+class Refused extends Error {
   override readonly name = 'Refused';
 }
 
@@ -39,10 +39,14 @@ export function clientOf(place: Place, server: ServerProcess, project: string): 
     return (await answer.json()) as T;
   };
   const get = <T>(path: string): Promise<T> => call(path, {});
-  const post = <T>(path: string, body?: unknown): Promise<T> =>
+  const post = <T>(path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<T> =>
     body === undefined
-      ? call(path, { method: 'POST' })
-      : call(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+      ? call(path, { method: 'POST', headers })
+      : call(path, {
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
   const runs = async (): Promise<readonly RunDetailsBody[]> =>
     (await get<{ items: RunDetailsBody[] }>('/workflow-instances?limit=500')).items.toSorted((a, b) => a.id - b.id);
   const run = (id: number): Promise<RunDetailsBody> => get(`/workflow-instances/${id}`);

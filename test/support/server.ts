@@ -142,13 +142,19 @@ function readyLine(child: ChildProcess, ended: Promise<void>, errors: () => stri
       const url = /^ready (\S+)/m.exec(bytes.toString())?.[1];
       if (url !== undefined) resolve(url);
     });
-    void ended.then(() => reject(new ServerDied(errors())));
+    void ended.then(() => reject(new ServerDied(errors(), child.signalCode)));
   });
 }
 
 /** The server ended before it was ready; the message is what it wrote to stderr. */
 export class ServerDied extends Error {
   override readonly name = 'ServerDied';
+  /** null: it ended by itself. */
+  readonly signal: string | null;
+  constructor(errors: string, signal: string | null) {
+    super(errors);
+    this.signal = signal;
+  }
 }
 
 /** What a command line tool left behind. */

@@ -55,7 +55,13 @@ export const assetsCard = ({ assets, usable, filter, all }) => {
   const list = `assets ${filter} ${all}`;
   const { shown, waiting } = inOrder(list, sorted(wanted), ({ key }) => key, isRead('assets'));
   const rows = all ? shown : shown.slice(0, FEW);
-  const find = h('input', { class: 'find', id: 'find', type: 'search', 'aria-label': say('find'), placeholder: say('find') });
+  const find = h('input', {
+    class: 'find',
+    id: 'find',
+    type: 'search',
+    'aria-label': say('find'),
+    placeholder: say('find'),
+  });
   return h(
     'section',
     { class: 'card', id: 'assets', 'aria-labelledby': 'assets-title', 'data-key': 'assets' },
@@ -63,7 +69,11 @@ export const assetsCard = ({ assets, usable, filter, all }) => {
     rows.length > 0 && table(rows, usable),
     rows.length === 0 && assets.length > 0 && h('p', { class: 'empty' }, told('noneFound', { text: filter, clear })),
     rows.length < shown.length &&
-      h('div', { class: 'more' }, h('button', { class: 'btn', type: 'button', 'data-do': 'all' }, say('showAll', { n: shown.length }))),
+      h(
+        'div',
+        { class: 'more' },
+        h('button', { class: 'btn', type: 'button', 'data-do': 'all' }, say('showAll', { n: shown.length })),
+      ),
   );
 };
 
@@ -85,11 +95,15 @@ const table = (assets, usable) =>
         head('c-ver', 'usable'),
         head('c-state', 'quality'),
         head('c-state', 'schema'),
-        head('c-state', 'health'),
+        head('c-health', 'health'),
         head('c-time', 'looked'),
       ),
     ),
-    h('tbody', { role: 'rowgroup' }, assets.map((asset) => row(asset, usable.get(asset.key)))),
+    h(
+      'tbody',
+      { role: 'rowgroup' },
+      assets.map((asset) => row(asset, usable.get(asset.key))),
+    ),
   );
 
 /** @param {string} width @param {import('./words.js').Word} word */
@@ -107,9 +121,15 @@ const row = (asset, found) => {
     { class: 'one', role: 'row', 'data-key': key },
     cell({ class: 'whole' }, assetName(key)),
     cell({ 'data-name': say('newest'), 'data-lights': true }, chip(key, state.latest, { mark: markOf(asset) })),
-    cell({ 'data-name': say('usable'), 'data-lights': true }, usable && chip(key, usable.ref, { mark: usable.passed ? 'passed' : null })),
+    cell(
+      { 'data-name': say('usable'), 'data-lights': true },
+      usable && chip(key, usable.ref, { mark: usable.passed ? 'passed' : null }),
+    ),
     cell({ 'data-name': say('quality'), 'data-lights': true }, badge(state.qualityStatus)),
-    cell({ 'data-name': say('schema'), 'data-lights': true }, state.schemaStatus === 'UNKNOWN' ? badge('', 'unknownSchema') : badge(state.schemaStatus)),
+    cell(
+      { 'data-name': say('schema'), 'data-lights': true },
+      state.schemaStatus === 'UNKNOWN' ? badge('', 'unknownSchema') : badge(state.schemaStatus),
+    ),
     cell({ 'data-name': say('health'), 'data-lights': true }, badge(state.health, undefined, state.healthReason)),
     cell({ class: 'dim', 'data-name': say('looked') }, lookedAt(asset)),
   );
@@ -124,6 +144,6 @@ const markOf = ({ state }) => {
 
 /** @param {Asset} asset */
 const lookedAt = ({ location, lastScanAt }) => {
-  if (location === null) return say('pushed');
+  if (location === null) return h('span', { title: say('pushedLabel') }, say('pushed'));
   return lastScanAt === null ? say('never') : ago(lastScanAt);
 };

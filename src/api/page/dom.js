@@ -25,7 +25,10 @@ export const h = (tag, attributes = {}, ...children) => {
 export const glyph = (name, label) => {
   const svg = document.createElementNS(SVG, 'svg');
   const use = document.createElementNS(SVG, 'use');
-  set(svg, label === undefined ? { class: 'g', 'aria-hidden': 'true' } : { class: 'g', role: 'img', 'aria-label': label });
+  set(
+    svg,
+    label === undefined ? { class: 'g', 'aria-hidden': 'true' } : { class: 'g', role: 'img', 'aria-label': label },
+  );
   use.setAttribute('href', `#g-${name}`);
   svg.append(use);
   return svg;

@@ -6,7 +6,8 @@ import { say, sentence } from './words.js';
 
 /** @param {readonly Asset[]} assets @param {readonly Run[]} runs newest first @returns {readonly (readonly [Word, number])[]} */
 const troubles = (assets, runs) => {
-  const count = (/** @type {(state: Asset['state']) => boolean} */ test) => assets.filter(({ state }) => test(state)).length;
+  const count = (/** @type {(state: Asset['state']) => boolean} */ test) =>
+    assets.filter(({ state }) => test(state)).length;
   const newest = new Map(runs.toReversed().map((run) => [run.workflowDefinitionCode, run.state]));
   return [
     ['unreadable', count(({ health }) => health === 'UNREADABLE')],
@@ -25,7 +26,8 @@ const UNDER_WAY = ['SUBMITTED_SUCCESS', 'RUNNING_EXECUTION', 'READY_PAUSE', 'REA
  * @param {{ readonly assets: readonly Asset[], readonly runs: readonly Run[], readonly workflows: readonly unknown[] }} state
  */
 export const healthOf = ({ assets, runs, workflows }) => {
-  if (assets.length === 0 && workflows.length === 0) return { verdict: sentence([say('nothingYet')]), numbers: null, count: 0 };
+  if (assets.length === 0 && workflows.length === 0)
+    return { verdict: sentence([say('nothingYet')]), numbers: null, count: 0 };
   const found = troubles(assets, runs).filter(([, n]) => n > 0);
   const parts = found.length === 0 ? [say('well')] : found.map(([word, n]) => say(word, { n }));
   const running = runs.filter(({ state }) => UNDER_WAY.includes(state)).length;

@@ -89,15 +89,32 @@ const top = () => {
     h('span', { class: 'brand' }, glyph('gate'), 'Sluice'),
     state.project !== null && [h('span', { class: 'sep', 'aria-hidden': 'true' }, '/'), projectChoice()],
     h('span', { class: 'rest' }),
-    state.stage === 'READ' && h('span', { class: live ? 'live' : 'live not', role: 'status' }, say(live ? 'live' : 'notLive')),
-    h('button', { class: 'tool', type: 'button', 'data-do': 'language', lang: spoken() === 'en' ? 'zh-CN' : 'en', 'aria-label': say('toChineseLabel') }, say('toChinese')),
-    h('button', { class: 'tool', type: 'button', 'data-do': 'theme', 'aria-label': theme, title: theme }, glyph(dark ? 'sun' : 'moon')),
+    state.stage === 'READ' &&
+      h('span', { class: live ? 'live' : 'live not', role: 'status' }, say(live ? 'live' : 'notLive')),
+    h(
+      'button',
+      {
+        class: 'tool',
+        type: 'button',
+        'data-do': 'language',
+        lang: spoken() === 'en' ? 'zh-CN' : 'en',
+        'aria-label': say('toChineseLabel'),
+      },
+      say('toChinese'),
+    ),
+    h(
+      'button',
+      { class: 'tool', type: 'button', 'data-do': 'theme', 'aria-label': theme, title: theme },
+      glyph(dark ? 'sun' : 'moon'),
+    ),
   ];
 };
 
 const projectChoice = () => {
   if (state.projects.length < 2) return h('b', {}, state.project);
-  const choices = state.projects.map(({ name }) => h('option', { value: name, selected: name === state.project }, name));
+  const choices = state.projects.map(({ name }) =>
+    h('option', { value: name, selected: name === state.project }, name),
+  );
   return h('select', { id: 'project', 'aria-label': say('project') }, choices);
 };
 
@@ -108,9 +125,24 @@ const content = () => {
   const nothing = state.assets.length === 0 && state.workflows.length === 0;
   return [
     trouble(),
-    h('div', { class: 'head', 'data-key': 'head' }, h('h1', { 'aria-live': 'polite' }, verdict), numbers !== null && h('p', {}, numbers)),
+    h(
+      'div',
+      { class: 'head', 'data-key': 'head' },
+      h('h1', { 'aria-live': 'polite' }, verdict),
+      numbers !== null && h('p', {}, numbers),
+    ),
     nothing
-      ? h('section', { class: 'card', 'data-key': 'empty' }, h('p', { class: 'empty' }, told('declare', { command: command('sluice apply -f FILE') }), ' ', say('otherwise')))
+      ? h(
+          'section',
+          { class: 'card', 'data-key': 'empty' },
+          h(
+            'p',
+            { class: 'empty' },
+            told('declare', { command: command('sluice apply -f FILE') }),
+            ' ',
+            say('otherwise'),
+          ),
+        )
       : h('div', { class: 'lists', 'data-key': 'lists' }, assetsCard(state), workflowsCard(state), runsCard(state)),
   ];
 };
@@ -138,7 +170,14 @@ const signForm = () =>
     h(
       'div',
       { class: 'row' },
-      h('input', { id: 'token', type: 'password', autocomplete: 'off', required: true, 'aria-describedby': state.wrong ? 'wrong' : null, 'aria-invalid': state.wrong ? 'true' : null }),
+      h('input', {
+        id: 'token',
+        type: 'password',
+        autocomplete: 'off',
+        required: true,
+        'aria-describedby': state.wrong ? 'wrong' : null,
+        'aria-invalid': state.wrong ? 'true' : null,
+      }),
       h('button', { class: 'btn main', type: 'submit' }, say('signIn')),
     ),
     state.wrong && h('p', { class: 'wrong', id: 'wrong', role: 'alert' }, say('signWrong')),
@@ -338,7 +377,10 @@ const openLog = (runId, taskId) => {
   readLog(projectPath(), log, signal, render).catch((error) => {
     if (!(error instanceof Refusal)) throw error;
     if (signal.aborted || error.status === 401) return;
-    setTimeout(() => !signal.aborted && state.log === log && (closeLog(), openLog(runId, taskId), render()), LOST_MS / 5);
+    setTimeout(
+      () => !signal.aborted && state.log === log && (closeLog(), openLog(runId, taskId), render()),
+      LOST_MS / 5,
+    );
   });
 };
 
@@ -372,7 +414,8 @@ const listen = () => {
     if (element === null) return;
     ACTIONS[name]?.(...words);
     render();
-    if (name === 'run' && element.classList.contains('link')) byId(`run-${words[0]}`)?.scrollIntoView({ block: 'nearest' });
+    if (name === 'run' && element.classList.contains('link'))
+      byId(`run-${words[0]}`)?.scrollIntoView({ block: 'nearest' });
   });
   document.addEventListener('input', ({ target }) => {
     if (!(target instanceof HTMLInputElement) || target.id !== 'find') return;
@@ -416,9 +459,12 @@ const hear = ({ kinds, live }) => {
 /** Keeps times true without moving anything. */
 const tick = () => {
   if (document.hidden) return;
-  for (const time of document.querySelectorAll('time[data-ago]')) write(time, howLongAgo(time.getAttribute('datetime') ?? ''));
-  for (const span of document.querySelectorAll('[data-since]')) write(span, took(span.getAttribute('data-since') ?? '', null));
-  if (state.live === 'LOST' && Date.now() - state.lostSince > LOST_MS && document.querySelector('.bar') === null) render();
+  for (const time of document.querySelectorAll('time[data-ago]'))
+    write(time, howLongAgo(time.getAttribute('datetime') ?? ''));
+  for (const span of document.querySelectorAll('[data-since]'))
+    write(span, took(span.getAttribute('data-since') ?? '', null));
+  if (state.live === 'LOST' && Date.now() - state.lostSince > LOST_MS && document.querySelector('.bar') === null)
+    render();
 };
 
 /** @param {Element} element @param {string} text */

@@ -57,6 +57,9 @@ export const lasted = (start, end) =>
 /** @param {string} key `paimon://ods_db/ods_order_latest` */
 export const tableName = (key) => decodeURIComponent(key.slice(key.lastIndexOf('/') + 1));
 
+/** A name that may be broken where its words end. @param {string} name @returns {readonly Child[]} */
+export const breakable = (name) => name.split(/(?<=[_.-])/).flatMap((word, i) => (i === 0 ? [word] : [h('wbr'), word]));
+
 /** The table with its format and database; the whole key on hover. @param {string} key */
 export const assetName = (key) => {
   const [format = '', path = ''] = key.split('://');
@@ -65,7 +68,13 @@ export const assetName = (key) => {
     'span',
     { class: 'asset', title: key },
     h('span', { class: 'fm', 'aria-hidden': 'true' }, format.charAt(0).toUpperCase() + format.charAt(1)),
-    h('span', {}, h('span', { class: 'said' }, `${format} `), h('span', { class: 'dim' }, decodeURIComponent(folder)), h('b', {}, tableName(key))),
+    h(
+      'span',
+      {},
+      h('span', { class: 'said' }, `${format} `),
+      h('span', { class: 'dim' }, decodeURIComponent(folder)),
+      h('b', {}, breakable(tableName(key))),
+    ),
   );
 };
 
@@ -99,7 +108,12 @@ const STATES = {
 /** A state: a shape and a word. @param {string} state @param {Word} [word] @param {string | null} [why] shown on hover */
 export const badge = (state, word, why = null) => {
   const [shape, colour] = STATES[state] ?? ['wait', ''];
-  return h('span', { class: `st ${colour}`, title: why }, glyph(shape), word === undefined ? stateWord(state) : say(word));
+  return h(
+    'span',
+    { class: `st ${colour}`, title: why },
+    glyph(shape),
+    word === undefined ? stateWord(state) : say(word),
+  );
 };
 
 const SHORT = 12;
@@ -149,6 +163,8 @@ export const cardHead = (id, word, count, waiting, ...children) =>
     h('h2', { id: `${id}-title` }, say(word)),
     count === null ? null : h('span', { class: 'count' }, count),
     h('span', { class: 'rest' }),
-    waiting === 0 ? null : h('button', { class: 'pill', type: 'button', 'data-do': `let-in ${id}` }, say('newRows', { n: waiting })),
+    waiting === 0
+      ? null
+      : h('button', { class: 'pill', type: 'button', 'data-do': `let-in ${id}` }, say('newRows', { n: waiting })),
     children,
   );

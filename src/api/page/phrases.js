@@ -8,9 +8,22 @@ const PHRASES = [
   [/^(.+?)((?:; .+)+)$/s, ([first = '', rest = ''], of) => [first, ...rest.slice(2).split('; ')].map(of).join('；')],
   [/^newest is (.+?): (.+)$/s, ([version = '', why = ''], of) => `最新是 ${of(version)}：${of(why)}`],
   [/^newest is (\S+)$/, ([id]) => `最新是 ${id}`],
-  [new RegExp(`^${VERSION}(?:, tag (.+))?$`), ([id, operation, time, tag]) => `${id}（${operation}，${time}）${tag === undefined ? '' : `，标签 ${tag}`}`],
-  [/^(a version newer than \S+|a version|any version|the version consumed last, or any) with (.+)$/, ([base = '', needs = ''], of) => `${of(base)}，且${needs.split(/, (?![^(]*\))/).map(of).join('、')}`],
-  [/^(.+) for (a version newer than \S+|a version|any version)$/, ([need = '', base = ''], of) => `${of(base)}，且${of(need)}`],
+  [
+    new RegExp(`^${VERSION}(?:, tag (.+))?$`),
+    ([id, operation, time, tag]) => `${id}（${operation}，${time}）${tag === undefined ? '' : `，标签 ${tag}`}`,
+  ],
+  [
+    /^(a version newer than \S+|a version|any version|the version consumed last, or any) with (.+)$/,
+    ([base = '', needs = ''], of) =>
+      `${of(base)}，且${needs
+        .split(/, (?![^(]*\))/)
+        .map(of)
+        .join('、')}`,
+  ],
+  [
+    /^(.+) for (a version newer than \S+|a version|any version)$/,
+    ([need = '', base = ''], of) => `${of(base)}，且${of(need)}`,
+  ],
   [/^any version$/, () => '任意版本'],
   [/^a version$/, () => '一个版本'],
   [/^no version yet$/, () => '尚无版本'],
@@ -19,9 +32,15 @@ const PHRASES = [
   [/^version (\S+) or later$/, ([id]) => `版本 ${id} 或更新`],
   [/^before version (\S+)$/, ([id]) => `早于版本 ${id}`],
   [/^operation (.+)$/, ([operation = '']) => `操作 ${operation.replaceAll(' or ', ' 或 ')}`],
-  [/^quality (PASSED|FAILED|UNKNOWN)(?: \((.+)\))?$/, ([status, checks]) => `质量 ${status}${checks === undefined ? '' : `（${checks}）`}`],
+  [
+    /^quality (PASSED|FAILED|UNKNOWN)(?: \((.+)\))?$/,
+    ([status, checks]) => `质量 ${status}${checks === undefined ? '' : `（${checks}）`}`,
+  ],
   [/^schema (.+)$/, ([what]) => `结构 ${what}`],
-  [/^an accepted schema(?: other than (\S+))?$/, ([id]) => (id === undefined ? '已接受的结构' : `${id} 以外的已接受结构`)],
+  [
+    /^an accepted schema(?: other than (\S+))?$/,
+    ([id]) => (id === undefined ? '已接受的结构' : `${id} 以外的已接受结构`),
+  ],
   [/^a watermark of (\S+) or later$/, ([time]) => `水位不早于 ${time}`],
   [/^watermark (\S+)$/, ([time]) => `水位 ${time}`],
   [/^no watermark$/, () => '没有水位'],
@@ -40,7 +59,10 @@ const PHRASES = [
   [/^the table was not read yet$/, () => '表还没有读取过'],
   [/^the table cannot be read: (.+)$/s, ([why]) => `表读不到：${why}`],
   [/^the table is behind its catalog: (.+)$/s, ([why]) => `表落后于目录：${why}`],
-  [/^the table was rolled back to (.+) and has no commit since$/, ([version = ''], of) => `表已回滚到 ${of(version)}，之后没有提交`],
+  [
+    /^the table was rolled back to (.+) and has no commit since$/,
+    ([version = ''], of) => `表已回滚到 ${of(version)}，之后没有提交`,
+  ],
   [/^no asset is registered under this key$/, () => '没有登记这个资产'],
   [/^the asset is held$/, () => '资产待人处理'],
   [/^a first look at the table, which tells where the group begins$/, () => '先读一次表，才知道本组从哪里开始'],

@@ -1,6 +1,6 @@
 import { cell, head } from './assets.js';
 import { glyph, h, inOrder, isRead } from './dom.js';
-import { ago, badge, cardHead, chip, command, lasted, tableName, told } from './parts.js';
+import { ago, badge, breakable, cardHead, chip, command, lasted, tableName, told } from './parts.js';
 import { say } from './words.js';
 import { fact, tree } from './workflows.js';
 
@@ -32,7 +32,8 @@ export const runsCard = (state) => {
     { class: 'card', id: 'runs', 'aria-labelledby': 'runs-title', 'data-key': 'runs' },
     cardHead('runs', 'runs', null, waiting),
     shown.length === 0 ? h('p', { class: 'empty' }, told('noRuns', { command: example })) : table(state, shown),
-    hasMore && h('div', { class: 'more' }, h('button', { class: 'btn', type: 'button', 'data-do': 'more' }, say('showMore'))),
+    hasMore &&
+      h('div', { class: 'more' }, h('button', { class: 'btn', type: 'button', 'data-do': 'more' }, say('showMore'))),
   );
 };
 
@@ -73,14 +74,20 @@ const row = (run, open) => {
       {},
       h(
         'button',
-        { class: 'toggle', type: 'button', 'data-do': `run ${run.id}`, 'aria-expanded': String(open), 'aria-label': `${say('run')} ${run.id}` },
+        {
+          class: 'toggle',
+          type: 'button',
+          'data-do': `run ${run.id}`,
+          'aria-expanded': String(open),
+          'aria-label': `${say('run')} ${run.id}`,
+        },
         glyph('open'),
         `#${run.id}`,
       ),
     ),
-    cell({ class: 'fill' }, h('b', {}, run.workflow)),
+    cell({ class: 'fill' }, h('b', {}, breakable(run.workflow))),
     cell({ 'data-lights': true }, badge(run.state)),
-    cell({ class: 'whole' }, pins.length === 0 ? '–' : h('span', { class: 'vers' }, pins)),
+    cell({ class: 'whole' }, pins.length > 0 && h('span', { class: 'vers' }, pins)),
     cell({ class: 'dim', 'data-name': say('startedBy') }, startedBy(run)),
     cell({ class: 'dim', 'data-name': say('started') }, ago(run.startTime)),
     cell({ class: 'dim', 'data-name': say('took') }, lasted(run.startTime, run.endTime)),
@@ -89,14 +96,16 @@ const row = (run, open) => {
 
 /** @param {Run} run */
 const startedBy = ({ triggerGroup }) =>
-  triggerGroup === null ? say('byPerson') : say('byGroup', { group: triggerGroup });
+  triggerGroup === null ? say('byPerson') : told('byGroup', { group: h('span', {}, breakable(triggerGroup)) });
 
 /** @param {State} state @param {Run} run */
 const inside = (state, run) => {
   const { tasks, whys, log } = state;
   const found = tasks.get(run.id);
   const params = Object.entries(run.params).map(([name, value]) => `${name}=${value}`);
-  const fire = whys.get(run.workflowDefinitionCode)?.groups.find(({ lastFire }) => lastFire?.runId === run.id)?.lastFire;
+  const fire = whys
+    .get(run.workflowDefinitionCode)
+    ?.groups.find(({ lastFire }) => lastFire?.runId === run.id)?.lastFire;
   return h(
     'tr',
     { class: 'inside', role: 'row', 'data-key': `inside ${run.id}` },
@@ -132,8 +141,8 @@ const taskTable = (run, { tasks, history }, log) => {
         'tr',
         { role: 'row' },
         head('', 'task'),
-        head('c-state', 'type'),
-        head('c-ver', 'state'),
+        head('c-time', 'type'),
+        head('c-state', 'state'),
         head('c-try', 'attempt'),
         head('c-took', 'took'),
         head('c-exit', 'exit'),
@@ -148,12 +157,13 @@ const taskTable = (run, { tasks, history }, log) => {
 /** @param {Run} run @param {TaskRun} task @param {boolean} earlier @param {Log | null} log */
 const taskRow = (run, task, earlier, log) => {
   const open = log?.taskId === task.id;
+  const retries = task.state === 'SUBMITTED_SUCCESS' && task.attempt > 1;
   return h(
     'tr',
     { class: earlier ? 'one earlier' : 'one', role: 'row', 'data-key': `task ${task.id}` },
-    cell({ class: 'fill' }, h('b', {}, task.name)),
+    cell({ class: 'fill' }, h('b', {}, breakable(task.name))),
     cell({}, h('code', {}, task.type)),
-    cell({ 'data-lights': true }, badge(task.state)),
+    cell({ 'data-lights': true }, badge(retries ? 'DELAY_EXECUTION' : task.state)),
     cell({ 'data-name': say('attempt') }, task.attempt),
     cell({ 'data-name': say('took') }, lasted(task.startTime, task.endTime)),
     cell({ 'data-name': say('exit') }, task.exitCode ?? '–'),
@@ -163,7 +173,13 @@ const taskRow = (run, task, earlier, log) => {
       task.startTime !== null &&
         h(
           'button',
-          { class: 'btn', type: 'button', 'data-do': `log ${run.id} ${task.id}`, 'aria-expanded': String(open), 'aria-label': `${say(open ? 'hideLog' : 'showLog')}: ${task.name}` },
+          {
+            class: 'btn',
+            type: 'button',
+            'data-do': `log ${run.id} ${task.id}`,
+            'aria-expanded': String(open),
+            'aria-label': `${say(open ? 'hideLog' : 'showLog')}: ${task.name}`,
+          },
           say(open ? 'hideLog' : 'showLog'),
         ),
     ),
@@ -187,8 +203,20 @@ const logPanel = (log) => {
         ? h('button', { class: 'btn', type: 'button', 'data-do': 'log-end' }, say('newLines', { n: unread }))
         : h('span', {}, say(finished ? 'ended' : 'following')),
     ),
-    leftOut > 0 && h('div', { class: 'log-head' }, h('span', {}, told('leftOut', { size: `${Math.ceil(leftOut / 1024)} KiB`, command: whole }))),
+    leftOut > 0 &&
+      h(
+        'div',
+        { class: 'log-head' },
+        h('span', {}, told('leftOut', { size: `${Math.ceil(leftOut / 1024)} KiB`, command: whole })),
+      ),
     empty && h('div', { class: 'log-head' }, say(finished ? 'noOutput' : 'noOutputYet')),
-    h('pre', { id: 'log-text', tabindex: 0, role: 'region', 'aria-label': title, 'data-own': 'log', 'data-key': `text ${taskId}` }),
+    h('pre', {
+      id: 'log-text',
+      tabindex: 0,
+      role: 'region',
+      'aria-label': title,
+      'data-own': 'log',
+      'data-key': `text ${taskId}`,
+    }),
   );
 };

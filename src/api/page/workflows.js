@@ -1,5 +1,5 @@
 import { glyph, h, inOrder, isRead } from './dom.js';
-import { ago, at, cardHead, command, tableName, told } from './parts.js';
+import { ago, at, breakable, cardHead, command, tableName, told } from './parts.js';
 import { inChinese } from './phrases.js';
 import { CATALOGUES, say, spoken } from './words.js';
 
@@ -49,10 +49,19 @@ const flow = (state, workflow, why) => {
     h(
       'div',
       { class: 'flow-head' },
-      h('h3', {}, workflow.name),
+      h(
+        'h3',
+        {},
+        workflow.groups.length === 0
+          ? workflow.name
+          : h(
+              'button',
+              { class: 'toggle', type: 'button', 'data-do': id, 'aria-expanded': String(open) },
+              glyph('open'),
+              workflow.name,
+            ),
+      ),
       h('span', { class: 'verdict', 'data-lights': true }, why === undefined ? null : verdict(workflow, why)),
-      workflow.groups.length > 0 &&
-        h('button', { class: 'btn', type: 'button', 'data-do': id, 'aria-expanded': String(open) }, say(open ? 'hideWhy' : 'showWhy')),
     ),
     workflow.groups.length === 0 &&
       h('p', { class: 'note' }, told('noTrigger', { command: command(`sluice run ${workflow.name}`) })),
@@ -90,7 +99,7 @@ const groupTree = (state, workflow, { group, results, lastFire }, place) => {
       'div',
       { class: 'group-head' },
       glyph('gate'),
-      h('b', {}, group),
+      h('b', {}, breakable(group)),
       h('span', {}, say(place === 0 ? 'oneGroup' : 'orGroup')),
       h('span', { 'data-lights': true }, say('holdCount', { met: holding, all: results.length })),
     ),
@@ -111,14 +120,23 @@ const didRun = ({ assets, toggled }, id, fire) => {
     'div',
     { class: 'did' },
     told('didRun', { run, time: ago(fire.at) }),
-    h('button', { class: 'btn', type: 'button', 'data-do': `did ${id}`, 'aria-expanded': String(open) }, say('whyDid')),
+    ' ',
+    h(
+      'button',
+      { class: 'link', type: 'button', 'data-do': `did ${id}`, 'aria-expanded': String(open) },
+      say('whyDid'),
+    ),
     open && tree(assets, fire.results, 'then'),
   );
 };
 
 /** The conditions of a group, one sentence each with what was compared. @param {readonly Asset[]} assets @param {readonly Leaf[]} leaves @param {'now' | 'then'} when */
 export const tree = (assets, leaves, when) =>
-  h('ul', { class: 'tree' }, leaves.map((leaf) => branch(leaf, when, when === 'now' ? needOf(leaf, assets) : '')));
+  h(
+    'ul',
+    { class: 'tree' },
+    leaves.map((leaf) => branch(leaf, when, when === 'now' ? needOf(leaf, assets) : '')),
+  );
 
 /** Who can release a condition that does not hold: time and writers (''), a person (you), a repair (bad). @param {Leaf} leaf @param {readonly Asset[]} assets */
 const needOf = ({ code, assetKey }, assets) => {
@@ -138,21 +156,22 @@ const branch = (leaf, when, need) => {
     'li',
     { class: `leaf ${kind}`, 'data-key': leafKey(leaf) },
     glyph(shape),
-    h('span', { 'data-lights': true }, told(leafWord(leaf), { asset, what })),
+    h('span', { 'data-lights': true }, told(leafWord(leaf, need), { asset, what })),
     h(
       'dl',
       { class: 'facts' },
       fact('needs', words(leaf.needed)),
       fact(when, words(leaf.actual)),
-      fact('since', ago(leaf.since)),
+      fact('since', [at(leaf.since), h('span', { class: 'dim' }, ' · ', ago(leaf.since))]),
       leaf.code !== null && fact('code', command(leaf.code)),
     ),
   );
 };
 
-/** @param {Leaf} leaf @returns {Word} */
-const leafWord = ({ met, code }) => {
+/** @param {Leaf} leaf @param {string} need @returns {Word} */
+const leafWord = ({ met, code }, need) => {
   if (met) return 'holds';
+  if (need === 'bad') return 'cannotRead';
   return code !== null && code in CATALOGUES.en ? /** @type {Word} */ (code) : 'blockedOtherwise';
 };
 

@@ -80,14 +80,14 @@ const nextInstant = (gates: readonly ClosedGate[], tested: readonly Tested[], no
 
 /**
  * Decides about one group (semantics.md, 3): READY with a pin for every member, or WAITING; the tree is the same in both: one leaf for each
- * condition and one for each closed gate. Pure: the same facts give the same answer. A group without a member that moved is never ready,
- * so that no combination fires twice.
+ * condition and one for each closed gate. Pure: the same facts give the same answer. A group without a member that moved never starts a
+ * run, so that no combination fires twice; a task is released only once anyway, so reference data and the run's own pins may release it.
  */
 export const evaluateGroup = (facts: GroupFacts): Evaluation => {
   const tested = keepUnmoved(facts, testAll(facts));
   const gates = closedGates(facts);
   const leaves = [...tested.map(memberLeaf), ...gates.map(gateLeaf)].map((leaf) => stamp(leaf, facts));
-  const moved = tested.some(({ result }) => result.moved);
+  const moved = facts.releasesTask === true || tested.some(({ result }) => result.moved);
   if (moved && gates.length === 0 && tested.every(({ result }) => result.pin !== null)) {
     return { ready: true, pins: pinsOf(tested), leaves };
   }

@@ -2,7 +2,7 @@ import type { EpochMs } from '../time.ts';
 import type { Condition, Leaf } from './condition.ts';
 import type { AssetKey } from './key.ts';
 import type { Asset, AssetState, QualityStatus, SchemaStatus, Verdict } from './state.ts';
-import type { Pins, Version, VersionRef } from './version.ts';
+import type { Pin, Pins, Version, VersionRef } from './version.ts';
 
 /** Where a group begins (semantics.md, 3): only what is new, what is there now, or a given version per asset. */
 export type StartFrom = 'NEXT' | 'CURRENT' | Readonly<Record<AssetKey, string>>;
@@ -48,14 +48,18 @@ export interface MemberFacts {
   /** Ordinal of the newest version that the condition's minSnapshotId names, withdrawn ones included; null: never seen; absent: look in `versions`. */
   readonly minOrdinal?: number | null;
   readonly truncated: boolean;
+  /** The run's own pin of the asset, for a task of that run: the only version that may be chosen, whatever was consumed; absent: none. */
+  readonly pinned?: Pin;
 }
 
 /** Everything that the decision about one group looks at. */
 export interface GroupFacts {
   readonly group: DependencyGroup;
   readonly members: ReadonlyMap<AssetKey, MemberFacts>;
-  /** A run that this group started is unfinished (or the task's run already released it). */
+  /** A run that this group started is unfinished. */
   readonly hasActiveRun: boolean;
+  /** The group releases one waiting task, once: it need not move. Absent: it starts runs, again and again. */
+  readonly releasesTask?: boolean;
   readonly paused: boolean;
   /** null, or why the owner does not let it fire now: workflow offline. */
   readonly gate: string | null;

@@ -164,10 +164,38 @@ const blocked = (choice: Choice, base: string): MemberResult | null => {
 
 const isKnown = (member: MemberFacts): member is Known => member.asset !== null;
 
-/** Tests one condition: the newest version after the consumed one (reference data: of all) for whose cut every predicate holds. */
+/** The version that the run reads, with its cut; null: the table no longer has it. */
+const pinnedCandidate = (member: Known, pinned: Pin, condition: Condition): Candidate | null => {
+  const cuts = cutsOf(
+    member.versions.filter((version) => version.status !== 'WITHDRAWN'),
+    member.asset,
+  );
+  const cut = cuts.find(({ versions }) => versions.some((version) => version.ordinal === pinned.ordinal));
+  const pin = cut?.versions.find((version) => version.ordinal === pinned.ordinal && version.status === 'LIVE');
+  if (cut === undefined || pin === undefined) return null;
+  return { pin, cut, tag: condition.tag === null ? null : (taggedIn(cut.versions, condition.tag)?.tag ?? null) };
+};
+
+/**
+ * An asset that the run has pinned: its version is decided, and the task waits only for what may still become true of it (a verdict, a
+ * tag, an approval). What compares with a consumed version is not asked.
+ */
+const testPinned = (condition: Condition, member: Known, pinned: Pin, now: EpochMs): MemberResult => {
+  const predicates = predicatesOf({ condition, member, now }).filter(({ aboutChange }) => aboutChange !== true);
+  const base = `version ${pinned.snapshotId}, which the run reads`;
+  const needed = neededWords(base, predicates);
+  const candidate = pinnedCandidate(member, pinned, condition);
+  if (candidate === null) return unmet('BLOCKED_BY_SNAPSHOT', needed, 'the table no longer has this version');
+  const failure = firstFailure(predicates, candidate);
+  if (failure === null) return { ...met(candidate, needed, predicates, false), pin: pinned };
+  return unmet(failure.predicate.code, needed, `${versionWords(candidate.pin)}: ${failure.words}`);
+};
+
+/** Tests one condition: the run's pin, or the newest version after the consumed one (reference data: of all) for whose cut every predicate holds. */
 export const testMember = (condition: Condition, member: MemberFacts, now: EpochMs): MemberResult => {
   const shut = closed(condition, member);
   if (shut !== null || !isKnown(member)) return shut ?? unmet('BLOCKED_BY_UNKNOWN_ASSET', '', '');
+  if (member.pinned !== undefined) return testPinned(condition, member, member.pinned, now);
   const predicates = predicatesOf({ condition, member, now });
   const after = condition.snapshotRequired ? (member.consumed?.ordinal ?? 0) : 0;
   const choice = choose(candidates(member, condition, after, !condition.snapshotRequired), predicates);

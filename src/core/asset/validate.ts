@@ -41,6 +41,12 @@ const SHAPE: FieldShape = {
   },
 };
 
+/** A task's group releases it once and begins at the task's baseline: what says when and from where to fire again has no meaning there. */
+const TASK_SHAPE: FieldShape = {
+  known: ['group', 'all', 'advance', 'quietSeconds', 'maxWaitSeconds', 'enabled'],
+  notYet: { ...SHAPE.notYet, paused: 'pause the run' },
+};
+
 // Kept apart from pins by `_` and from asset keys by these characters in the trigger key.
 const GROUP_NAME = /^[^\s:/,=@\p{Cc}](?:[^:/,=@\p{Cc}]{0,98}[^\s:/,=@\p{Cc}])?$/u;
 
@@ -101,11 +107,13 @@ const validateGroup = (group: DependencyGroup): Result<DependencyGroup> => {
   if (alias !== undefined) return say(`two conditions have the alias "${alias}": give one of them another "alias".`);
   if (group.maxWaitSeconds !== null && group.quietSeconds === null)
     return say('"maxWaitSeconds" needs "quietSeconds".');
-  if (!conditions.some((condition) => condition.snapshotRequired)) {
-    const detail = 'it would fire for ever: let at least one condition have "snapshotRequired: true".';
-    return refuse('GROUP_NEVER_WAITS', `Group "${name}": ${detail}`);
-  }
   return ok(group);
+};
+
+const refuseEndless = (group: DependencyGroup): Result<DependencyGroup> => {
+  if (group.conditions.some((condition) => condition.snapshotRequired)) return ok(group);
+  const detail = 'it would fire for ever: let at least one condition have "snapshotRequired: true".';
+  return refuse('GROUP_NEVER_WAITS', `Group "${group.name}": ${detail}`);
 };
 
 const readConditions = (raw: Raw, name: string): Result<readonly Condition[]> => {
@@ -120,12 +128,7 @@ const readConditions = (raw: Raw, name: string): Result<readonly Condition[]> =>
   return ok(conditions);
 };
 
-/**
- * A dependency group from plain data (contract.md, 4): `{group, all: [conditions], …}`, defaults filled in. Refused with BAD_FILE,
- * BAD_ASSET_KEY or GROUP_NEVER_WAITS and one sentence: unknown fields with the nearest known one, fields that semantics.md knows and
- * this version does not support by name.
- */
-export const groupFromDeclaration = (raw: unknown): Result<DependencyGroup> => {
+const groupFrom = (raw: unknown, shape: FieldShape): Result<DependencyGroup> => {
   if (!isRaw(raw)) return refuse('BAD_FILE', 'A group is a mapping: write {group: NAME, all: [conditions]}.');
   const name = raw['group'];
   if (typeof name !== 'string' || !GROUP_NAME.test(name)) {
@@ -133,7 +136,20 @@ export const groupFromDeclaration = (raw: unknown): Result<DependencyGroup> => {
   }
   const conditions = readConditions(raw, name);
   if (!conditions.ok) return conditions;
-  const reader = readerOf(`Group "${name}"`, raw, SHAPE);
+  const reader = readerOf(`Group "${name}"`, raw, shape);
   const group = outcome(reader, groupOf(reader, name, conditions.value));
   return group.ok ? validateGroup(group.value) : group;
 };
+
+/**
+ * A dependency group from plain data (contract.md, 4): `{group, all: [conditions], …}`, defaults filled in. Refused with BAD_FILE,
+ * BAD_ASSET_KEY or GROUP_NEVER_WAITS and one sentence: unknown fields with the nearest known one, fields that semantics.md knows and
+ * this version does not support by name.
+ */
+export const groupFromDeclaration = (raw: unknown): Result<DependencyGroup> => {
+  const group = groupFrom(raw, SHAPE);
+  return group.ok ? refuseEndless(group.value) : group;
+};
+
+/** A group that releases a waiting task, which may well wait for reference data alone: nothing fires twice. Refused like a workflow's group. */
+export const taskGroupFromDeclaration = (raw: unknown): Result<DependencyGroup> => groupFrom(raw, TASK_SHAPE);

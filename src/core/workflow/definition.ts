@@ -8,6 +8,26 @@ export interface Parameter {
   readonly value: string;
 }
 
+/**
+ * What a task waits for once the tasks before it have succeeded (semantics.md, 5): any one of its groups releases it. It holds no slot
+ * while it waits.
+ */
+export interface TaskWait {
+  /** OR between them; at least one. */
+  readonly groups: readonly DependencyGroup[];
+  /**
+   * What counts as new for conditions with snapshotRequired and without minSnapshotId. LAST_SUCCESS: newer than what this task consumed in
+   * the workflow's last successful run; RUN_START: recorded after this run began; NONE: any version that meets the conditions.
+   */
+  readonly baseline: 'LAST_SUCCESS' | 'RUN_START' | 'NONE';
+  /** From the instant in which it begins to wait; null: for ever. */
+  readonly timeoutSeconds: number | null;
+  /** FAIL: the attempt fails; SUCCEED: it goes on without pins; WARN: it says so once and goes on waiting. */
+  readonly onTimeout: 'FAIL' | 'SUCCEED' | 'WARN';
+  /** The longest time until it is evaluated whether anything happened or not; null: only what happens evaluates it. */
+  readonly checkIntervalSeconds: number | null;
+}
+
 /** A task as a workflow version declares it. `code` is a number below 2^53, unique over all projects and stable over versions. */
 export interface TaskDefinition {
   readonly code: number;
@@ -28,6 +48,8 @@ export interface TaskDefinition {
   readonly timeoutSeconds: number | null;
   readonly inputs: readonly AssetKey[];
   readonly outputs: readonly AssetKey[];
+  /** null: it starts as soon as the tasks before it have succeeded. */
+  readonly wait: TaskWait | null;
 }
 
 export interface WorkflowDefinition {

@@ -49,6 +49,10 @@ export interface TaskRun {
   /** Attempts made since the task was last started by the plan or a person: what failRetryTimes counts. */
   readonly retryTimes: number;
   readonly valid: boolean;
+  /** SUBMITTED_SUCCESS, and not to be handed out before one of the task's groups is ready or its time is up. */
+  readonly waiting: boolean;
+  /** What released it from waiting; empty: nothing did. The run's pins are its too, and win over these. */
+  readonly pins: Pins;
   /** Rises whenever the attempt is handed out; an answer with a lower fence changes nothing. */
   readonly fence: number;
   /** Not before this instant (retry interval); null: at once. */
@@ -56,7 +60,7 @@ export interface TaskRun {
   readonly submitTime: EpochMs;
   readonly startTime: EpochMs | null;
   readonly endTime: EpochMs | null;
-  /** When a running attempt is over its limit. */
+  /** When an attempt that waits or runs is over its limit. */
   readonly deadline: EpochMs | null;
   readonly exitCode: number | null;
   /** Why it ended as it did, for people; null on plain success. */

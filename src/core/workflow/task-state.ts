@@ -4,7 +4,8 @@
  *   SUBMITTED_SUCCESS ──DISPATCH──▶ DISPATCH ──START──▶ RUNNING_EXECUTION ──SUCCEED──▶ SUCCESS
  *     │   └─DELAY─▶ DELAY_EXECUTION ──▲   └──────┬────────────┴─────────────FAIL─────▶ FAILURE
  *     ├─PAUSE─▶ PAUSE ─KILL┐                     ├──────────────────────────KILL─────▶ KILL
- *     └─KILL───────────────┴▶ KILL               └──────────────────────────LOSE─────▶ NEED_FAULT_TOLERANCE
+ *     ├─KILL───────────────┴▶ KILL               └──────────────────────────LOSE─────▶ NEED_FAULT_TOLERANCE
+ *     └─FAIL─▶ FAILURE   (one that waited for tables, when its time is up)
  *
  *   FAILURE, KILL, NEED_FAULT_TOLERANCE ──FORCE_SUCCESS──▶ FORCED_SUCCESS
  *
@@ -50,7 +51,7 @@ const ENDS = { SUCCEED: 'SUCCESS', FAIL: 'FAILURE', KILL: 'KILL', LOSE: 'NEED_FA
 
 /** State → event → next state; a pair that is not here is refused. */
 export const TASK_TRANSITIONS: Readonly<Record<TaskState, Readonly<Partial<Record<TaskEvent, TaskState>>>>> = {
-  SUBMITTED_SUCCESS: { DISPATCH: 'DISPATCH', DELAY: 'DELAY_EXECUTION', PAUSE: 'PAUSE', KILL: 'KILL' },
+  SUBMITTED_SUCCESS: { DISPATCH: 'DISPATCH', DELAY: 'DELAY_EXECUTION', PAUSE: 'PAUSE', KILL: 'KILL', FAIL: 'FAILURE' },
   DELAY_EXECUTION: { DISPATCH: 'DISPATCH', PAUSE: 'PAUSE', KILL: 'KILL' },
   DISPATCH: { START: 'RUNNING_EXECUTION', ...ENDS },
   RUNNING_EXECUTION: ENDS,

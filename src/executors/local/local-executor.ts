@@ -166,10 +166,10 @@ class LocalExecutor implements Executor {
   async #prepare(files: AttemptFiles, launch: ProcessLaunch): Promise<boolean> {
     let fresh = false;
     try {
-      fresh = await attempt.createFolder(files);
+      fresh = attempt.createFolder(files);
       const free =
         fresh || (await attempt.abandon(files)) || (await this.#lookup.settledClaim(files)).kind !== 'STARTED';
-      if (free) await attempt.writeLaunch(files, launch);
+      if (free) attempt.writeLaunch(files, launch);
       return fresh;
     } catch (error) {
       if (fresh) await rm(files.folder, { recursive: true, force: true }).catch(() => {});

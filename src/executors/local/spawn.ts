@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { accessSync, closeSync, constants, openSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { SluiceError } from '../../core/errors.ts';
@@ -54,11 +54,11 @@ export async function spawnWrapper(
   env: Readonly<Record<string, string>>,
   cwd: string,
 ): Promise<Wrapper> {
-  await checkFolder(cwd);
-  const log = await open(files.log, 'a', 0o600);
+  if (cwd !== files.work) await checkFolder(cwd);
+  const log = openSync(files.log, 'a', 0o600);
   try {
     const args = ['-c', WRAPPER, 'sluice-attempt', files.folder, programs.bash, programs.mv];
-    const child = spawn('/bin/sh', args, { cwd, env, detached: true, stdio: ['ignore', log.fd, log.fd, 'pipe'] });
+    const child = spawn('/bin/sh', args, { cwd, env, detached: true, stdio: ['ignore', log, log, 'pipe'] });
     child.unref();
     const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
     const claimed = (await firstWord(child)) === 'started';
@@ -66,7 +66,7 @@ export async function spawnWrapper(
   } catch (error) {
     throw spawnError(error as NodeJS.ErrnoException);
   } finally {
-    await log.close();
+    closeSync(log);
   }
 }
 

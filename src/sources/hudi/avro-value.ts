@@ -160,13 +160,12 @@ export class ValueReader {
   }
 
   #record(type: JsonObject, tap: AvroTap, skip: boolean, depth: number): Value {
-    const entries: [string, Value][] = [];
-    for (const field of this.fields(type)) {
-      const passed = skip || !field.wanted;
-      const value = this.read(field.type, tap, passed, depth + 1);
-      if (!passed) entries.push([field.name, value]);
+    const record: Record<string, Value> = {};
+    for (const { name, type: fieldType, wanted } of this.fields(type)) {
+      const value = this.read(fieldType, tap, skip || !wanted, depth + 1);
+      if (!skip && wanted) record[name] = value;
     }
-    return skip ? null : Object.fromEntries(entries);
+    return skip ? null : record;
   }
 }
 

@@ -15,7 +15,7 @@ export const COMMIT_FIELDS: readonly string[] = [
 ];
 
 /** Write stats that are read between two pauses: about a millisecond. */
-const AT_ONCE = 512;
+const AT_ONCE = 256;
 
 type Steps = Generator<undefined, void, undefined>;
 

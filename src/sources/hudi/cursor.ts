@@ -13,6 +13,8 @@ export interface Memory {
   readonly takebacks: ReadonlySet<string>;
   /** `<time>.<action>` of writes that had begun. */
   readonly pending: ReadonlySet<string>;
+  /** Keys of completed versions whose files could not be read. */
+  readonly unread: ReadonlySet<string>;
   /** Of hoodie.properties. */
   readonly properties: string;
   readonly zone: ZoneFinding;
@@ -44,6 +46,7 @@ export const toCursor = (memory: Omit<Memory, 'keys'>): Cursor => ({
   seen: memory.seen.map((version) => `${letterOf(version)}${version.file}`).join(' '),
   takebacks: [...memory.takebacks].sort(),
   pending: [...memory.pending].sort(),
+  unread: [...memory.unread].sort(),
   properties: memory.properties,
   zone: { zone: memory.zone.zone, savedAt: memory.zone.savedAt?.toString() ?? null },
   newest: memory.newest?.toString() ?? null,
@@ -100,6 +103,7 @@ function readMemory(cursor: Cursor): Memory {
     keys: new Set(seen.map(({ key }) => key)),
     takebacks: new Set(texts(cursor['takebacks'])),
     pending: new Set(texts(cursor['pending'])),
+    unread: new Set(texts(cursor['unread'])),
     properties: text(cursor['properties']),
     zone: { zone: text(zone['zone']), savedAt: optionalLong(zone['savedAt']) },
     newest: optionalLong(cursor['newest']),

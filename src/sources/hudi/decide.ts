@@ -6,6 +6,7 @@ export interface Remembered {
   readonly keys: ReadonlySet<string>;
   readonly takebacks: ReadonlySet<string>;
   readonly pending: ReadonlySet<string>;
+  readonly unread: ReadonlySet<string>;
   /** The table's properties file is the same as then: no other table can stand here, for it would have written its own. */
   readonly sameProperties: boolean;
 }
@@ -88,12 +89,12 @@ export function decide(before: Remembered | null, now: Timeline, found: Found): 
   });
 }
 
-/** Writes that had begun and neither go on nor are completed in the active timeline. */
+/** Writes that had begun, or could not be read, and neither go on nor stand completed in the active timeline. */
 function endedWrites(before: Remembered, now: Timeline): readonly string[] {
-  if (before.pending.size === 0) return [];
+  if (before.pending.size + before.unread.size === 0) return [];
   const done = new Set(now.versions.map(({ time }) => time));
   const under = new Set([...now.pending].map(timeOf));
-  return [...before.pending].map(timeOf).filter((time) => !done.has(time) && !under.has(time));
+  return [...before.pending, ...before.unread].map(timeOf).filter((time) => !done.has(time) && !under.has(time));
 }
 
 const timeOf = (key: string): string => key.slice(0, key.indexOf('.'));

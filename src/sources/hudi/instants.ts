@@ -24,7 +24,7 @@ export interface Timeline {
   /** Completed actions that make a version, in the engine's order, oldest first. */
   readonly versions: readonly Instant[];
   /** Keys of all completed actions. */
-  readonly keys: ReadonlySet<string>;
+  readonly keys: Pick<ReadonlySet<string>, 'has'>;
   /** Completed rollbacks and restores. */
   readonly takebacks: readonly Instant[];
   readonly cleans: readonly Instant[];
@@ -118,7 +118,7 @@ export function readTimeline(folders: readonly Names[], byCompletion: boolean): 
   const done = new Set(versions.map(({ time }) => time));
   return {
     versions,
-    keys: new Set(completed.keys()),
+    keys: completed,
     takebacks: all.filter(({ action }) => action === 'rollback' || action === 'restore'),
     cleans: all.filter(({ action }) => action === 'clean').sort(engineOrder(byCompletion)),
     savepoints: new Set(all.filter(({ action }) => action === 'savepoint').map(({ time }) => time)),

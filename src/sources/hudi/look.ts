@@ -7,7 +7,7 @@ import { toCursor, type Memory, type SeenVersion } from './cursor.ts';
 import { settle, type Settled } from './evidence.ts';
 import { engineOrder, isOlder, type Instant, type Timeline } from './instants.ts';
 import { ordersByCompletion, type TableConfig } from './properties.ts';
-import { BrokenFile, type TableReader } from './reader.ts';
+import { BrokenFile, MovedOn, type TableReader } from './reader.ts';
 import { currentSchema, newSchemas } from './schemas.ts';
 import { listTimeline, NothingThere, readConfig } from './timeline.ts';
 import { orBroken, unknownActions, VersionReader, type ReadVersion } from './versions.ts';
@@ -28,6 +28,7 @@ export async function look(
   const timeline = await listTimeline(reader, config, memory);
   const before = memory && { ...memory, sameProperties: memory.properties === config.fingerprint };
   const { verdict, archive } = await settle(reader, config, timeline, before);
+  if (verdict.kind === 'VANISHED' || verdict.kind === 'EXPIRED') await confirmSameTable(reader, config);
   if (verdict.kind === 'VANISHED')
     throw new NothingThere(`The timeline of ${reader.table} is empty now: the table is being dropped, or is damaged.`);
   const versions = new VersionReader(reader, config, timeline);
@@ -37,8 +38,8 @@ export async function look(
   const broken = attempts.filter((attempt) => attempt instanceof BrokenFile);
   const missed = verdict.kind === 'RECREATED' ? [] : verdict.archived;
   const archived = missed.flatMap((instant) => fromArchive(archive, instant, versions));
-  const [first] = broken;
-  if (verdict.kind === 'FORWARD' && first !== undefined && read.length + archived.length === 0) throw first;
+  if (verdict.kind === 'FORWARD' && read.length + archived.length === 0)
+    refuseBroken(memory, wanted, attempts, timeline);
   const ordered = [...archived, ...read].sort((a, b) => engineOrder(ordersByCompletion(config))(a.instant, b.instant));
   return report({
     reader,
@@ -53,6 +54,30 @@ export async function look(
     read: ordered,
     broken,
   });
+}
+
+/** The properties were read before the timeline: a table that was made anew in between is not taken for one that lost its history. */
+async function confirmSameTable(reader: TableReader, config: TableConfig): Promise<void> {
+  const now = await readConfig(reader, true);
+  if (now.fingerprint !== config.fingerprint) throw new MovedOn('hoodie.properties');
+}
+
+/**
+ * Nothing could be read of what is new. That may be a writer at work, so that nothing can be said yet; but a version that could not be read
+ * before either, and was followed by others, will not become whole: it is only told as a problem.
+ */
+function refuseBroken(
+  memory: Memory | null,
+  wanted: readonly Instant[],
+  attempts: readonly (ReadVersion | BrokenFile)[],
+  timeline: Timeline,
+): void {
+  const newest = timeline.versions.at(-1);
+  for (const [at, instant] of wanted.entries()) {
+    const attempt = attempts[at];
+    const settled = memory?.unread.has(instant.key) === true && newest !== undefined && memory.keys.has(newest.key);
+    if (attempt instanceof BrokenFile && !settled) throw attempt;
+  }
 }
 
 const fromArchive = (archive: Archive | null, instant: Instant, versions: VersionReader): ReadVersion[] => {
@@ -87,7 +112,8 @@ async function report(findings: Findings): Promise<Poll> {
     timeline: config.timeline,
     seen,
     takebacks: new Set(timeline.takebacks.map(({ time }) => time)),
-    pending: new Set([...timeline.pending, ...unread(timeline, seen)]),
+    pending: timeline.pending,
+    unread: unread(timeline, seen),
     properties: config.fingerprint,
     zone: clock.finding,
     newest: newestOf(read, clock, memory),
@@ -138,10 +164,11 @@ function seenNow(
   });
 }
 
-/** Completed versions that could not be read yet: should they be archived unread, the archive is asked for them. */
-function unread(timeline: Timeline, seen: readonly SeenVersion[]): readonly string[] {
+/** Completed versions that could not be read: should they be archived unread, the archive is asked for them. */
+function unread({ versions }: Timeline, seen: readonly SeenVersion[]): ReadonlySet<string> {
+  if (seen.length === versions.length) return new Set();
   const known = new Set(seen.map(({ key }) => key));
-  return timeline.versions.map(({ key }) => key).filter((key) => !known.has(key));
+  return new Set(versions.map(({ key }) => key).filter((key) => !known.has(key)));
 }
 
 function newestOf(read: readonly ReadVersion[], clock: Clock, memory: Memory | null): bigint | null {

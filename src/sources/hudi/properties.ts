@@ -28,14 +28,14 @@ const COMPLETION_VERSION = 8;
 /** Is the engine's order that of completion times? */
 export const ordersByCompletion = ({ version }: TableConfig): boolean => version >= COMPLETION_VERSION;
 
-/** Parses the file; null if it holds no property (it is being written, or is damaged). */
+/** Parses the file; null if it does not even name the table (it is being written, or is damaged). */
 export function parseProperties(bytes: Uint8Array): TableConfig | null {
   const text = new TextDecoder().decode(bytes);
   const lines = text.split(/\r\n|\n|\r/).map((line) => line.trim());
   const comments = lines.filter((line) => /^[#!]/.test(line)).map((line) => line.slice(1).trim());
   const properties = new Map(lines.flatMap(property));
   const get = (key: string): string | undefined => properties.get(`hoodie.${key}`);
-  if (![...properties.keys()].some((key) => key.startsWith('hoodie.'))) return null;
+  if (get('table.name') === undefined) return null;
   const version = Number(/^\d{1,3}$/.exec(get('table.version') ?? '')?.[0] ?? 0);
   const second = version >= COMPLETION_VERSION || get('timeline.layout.version') === '2';
   return {

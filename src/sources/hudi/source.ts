@@ -11,7 +11,7 @@ import { NothingThere, readConfig } from './timeline.ts';
 
 /**
  * Reads Hudi tables by their timeline (facts: facts/formats.md, 3, and tables that Hudi 0.5 to 1.2 wrote). Requests of a poll on a table at
- * rest: QUICK 1 (the listing of the timeline); FULL 3 (hoodie.properties, the listing, and the newest version that tells the schema).
+ * rest: QUICK 1 (the listing of the timeline; 2 or 3 where there is no version yet); FULL 3 (hoodie.properties, the listing, and the newest version that tells the schema).
  * Each new version costs 1 more, and all new ones together 1 (the time of the newest file). Archives are read only where versions may have
  * passed into them unseen.
  */
@@ -62,11 +62,13 @@ function explained(cursor: Cursor | null, memory: Memory | null, error: unknown)
   throw error;
 }
 
-/** The versions in the timeline are those that were seen; one request. */
+/**
+ * The versions in the timeline are those that were seen; one request. A table that had none is looked at whole: an upgrade may have moved
+ * its timeline without a trace in the folder that is known.
+ */
 async function isIdle(ref: TableRef, { timeline, files }: Glance, options: PollOptions): Promise<boolean> {
-  const folder = timeline ?? '';
-  const names = await new TableReader(ref, options.signal).names(folder);
-  if (names === null) return files.size === 0 && folder !== '';
+  if (files.size === 0) return false;
+  const names = (await new TableReader(ref, options.signal).names(timeline ?? '')) ?? [];
   let left = files.size;
   for (const name of names) {
     if (files.has(name)) left--;

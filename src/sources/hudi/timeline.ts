@@ -18,7 +18,7 @@ export async function readConfig(reader: TableReader, known: boolean): Promise<T
   const copy = await reader.read(`${PROPERTIES}.backup`);
   const backup = copy === null ? null : parseProperties(copy);
   if (backup !== null) return backup;
-  if (bytes !== null || copy !== null) throw new BrokenFile(`${PROPERTIES} cannot be used: it holds no properties`);
+  if (bytes !== null || copy !== null) throw new BrokenFile(`${PROPERTIES} cannot be used: it does not name the table`);
   if (known) throw new NothingThere(`${reader.table} is no Hudi table any more: it was dropped or moved.`);
   throw new NothingThere(
     (await reader.tableExists())
@@ -28,32 +28,32 @@ export async function readConfig(reader: TableReader, known: boolean): Promise<T
 }
 
 /**
- * The active timeline. An upgrade and a downgrade move its files from one folder to the other: what was seen before and is not where it
- * should be is looked for in the other folder too, after the first, so that no file escapes by moving between the two listings.
+ * The active timeline. An upgrade and a downgrade move its files from one folder to the other, and properties that are half written may name
+ * the wrong one: if what was seen before is not where it should be, or nothing is there at all, the other folder is looked at too. The folder
+ * that files move from is listed first, so that none escapes by moving between the two listings.
  */
 export async function listTimeline(reader: TableReader, config: TableConfig, memory: Memory | null): Promise<Timeline> {
   const byCompletion = ordersByCompletion(config);
   const place = config.timeline ?? '';
-  const former =
-    memory === null || (memory.timeline ?? '') === place ? null : await known(reader, memory.timeline ?? '', memory);
-  const folders: Names[] = [{ folder: place, names: (await reader.names(place)) ?? [] }];
-  if (former !== null) folders.push(former);
-  const timeline = readTimeline(folders, byCompletion);
-  if (memory === null || former !== null || isWhole(memory, timeline)) return timeline;
-  const other = place === '' ? 'timeline' : '';
-  return readTimeline([...folders, await known(reader, other, memory)], byCompletion);
+  const former = memory === null ? place : (memory.timeline ?? '');
+  const folders = former === place ? [place] : [former, place];
+  const listed: Names[] = [];
+  for (const folder of folders) listed.push(await namesIn(reader, folder));
+  const timeline = readTimeline(listed, byCompletion);
+  const missing = timeline.versions.length === 0 || memory?.seen.some(({ key }) => !timeline.keys.has(key)) === true;
+  if (folders.length > 1 || !missing) return timeline;
+  const other = await namesIn(reader, place === '' ? 'timeline' : '');
+  return isLive(other, memory) ? readTimeline([...listed, other], byCompletion) : timeline;
 }
 
-const isWhole = (memory: Memory, timeline: Timeline): boolean => memory.seen.every(({ key }) => timeline.keys.has(key));
+const namesIn = async (reader: TableReader, folder: string): Promise<Names> => ({
+  folder,
+  names: (await reader.names(folder)) ?? [],
+});
 
-/** Of what stands in a folder only the versions that were seen before: nothing else there is of this timeline. */
-async function known(reader: TableReader, folder: string, memory: Memory): Promise<Names> {
-  const names = (await reader.names(folder)) ?? [];
-  return {
-    folder,
-    names: names.filter((name) => {
-      const instant = completedInstant(folder, name);
-      return instant !== null && memory.keys.has(instant.key);
-    }),
-  };
-}
+/** Does the folder hold a part of the timeline? Files that an upgrade left behind are of versions that are not known any more. */
+const isLive = ({ folder, names }: Names, memory: Memory | null): boolean =>
+  names.some((name) => {
+    const instant = completedInstant(folder, name);
+    return instant !== null && (memory === null || memory.seen.length === 0 || memory.keys.has(instant.key));
+  });

@@ -159,9 +159,13 @@ export function resolveTime(time: string, zones: readonly string[], bounds: Boun
   const fits = (at: EpochMs): boolean =>
     (bounds.notBefore === null || at >= bounds.notBefore - SKEW) &&
     (bounds.notAfter === null || at <= bounds.notAfter + SKEW);
-  const readings = zones.map((zone) => instantOf(time, zone)).filter((at) => at !== null);
-  const [first] = readings;
-  return readings.find(fits) ?? shifted(time, bounds) ?? first ?? null;
+  let first: EpochMs | null = null;
+  for (const zone of zones) {
+    const at = instantOf(time, zone);
+    if (at !== null && fits(at)) return at;
+    first ??= at;
+  }
+  return shifted(time, bounds) ?? first;
 }
 
 /** An unknown zone that is a whole number of quarter hours away from UTC, if the time lies in the future by UTC. */

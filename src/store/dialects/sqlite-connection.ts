@@ -1,8 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
-
-/** Called around every statement of the writing connection, transaction control included: a test dies here. */
-export type StatementHook = (sql: string, when: 'BEFORE' | 'AFTER') => void;
+import type { StatementHook } from '../dialect.ts';
 
 interface Prepared {
   readonly statement: StatementSync;
@@ -23,24 +21,24 @@ export class SqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    this.#hook?.(query.sql, 'BEFORE');
+    this.#hook?.(query.sql, 'BEFORE', 0);
     const { statement, returnsRows } = this.#prepare(query.sql);
     const values = query.parameters.map(toSqlite);
     if (returnsRows) {
       const rows = statement.all(...values) as unknown as R[];
-      this.#hook?.(query.sql, 'AFTER');
+      this.#hook?.(query.sql, 'AFTER', 0);
       return { rows };
     }
     const { changes, lastInsertRowid } = statement.run(...values);
-    this.#hook?.(query.sql, 'AFTER');
+    this.#hook?.(query.sql, 'AFTER', 0);
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
   }
 
   /** Transaction control and pragmas. */
   execute(sql: string): void {
-    this.#hook?.(sql, 'BEFORE');
+    this.#hook?.(sql, 'BEFORE', 0);
     this.#database.exec(sql);
-    this.#hook?.(sql, 'AFTER');
+    this.#hook?.(sql, 'AFTER', 0);
   }
 
   get inTransaction(): boolean {

@@ -1,46 +1,23 @@
 import { DatabaseSync } from 'node:sqlite';
-import { Kysely } from 'kysely';
+import { Kysely, sql, type SqlBool } from 'kysely';
 import type { EpochMs } from '../../core/time.ts';
 import type { Database, Db } from '../database.ts';
-import type { Dialect } from '../dialect.ts';
+import type { Dialect, StatementHook } from '../dialect.ts';
 import type { ColumnKind, Table } from '../table.ts';
-import { SqliteConnection, type StatementHook } from './sqlite-connection.ts';
+import { alterTable } from './alter-table.ts';
+import { loose, onConflict } from './on-conflict.ts';
+import { SqliteConnection } from './sqlite-connection.ts';
 import { sqliteKysely } from './sqlite-driver.ts';
 
-/** A statement holds 32,766 parameters (facts/deps.md 2.2). */
-const PARAMETERS = 32_000;
 /** For opening and for reading; the writer waits for its turn without blocking the thread (sqlite-driver.ts). */
 const BUSY_TIMEOUT_MS = 5_000;
 
 const TYPES: Readonly<Record<string, string>> = { int: 'INTEGER', flag: 'INTEGER' };
 
-/** Tables are named at run time here, so the statement's row types are the caller's business. */
-type AnyTables = Kysely<Record<string, Record<string, unknown>>>;
-const loose = (db: Db): AnyTables => db as unknown as AnyTables;
-
 export const sqliteDialect = (clock: () => EpochMs): Dialect => ({
   name: 'sqlite',
   now: async () => clock(),
-  insertIgnore: async (db, table, rows) => {
-    const width = Math.max(1, ...rows.map((row) => Object.keys(row).length));
-    const chunk = Math.floor(PARAMETERS / width);
-    let inserted = 0;
-    for (let at = 0; at < rows.length; at += chunk) {
-      const query = loose(db)
-        .insertInto(table)
-        .values(rows.slice(at, at + chunk) as Record<string, unknown>[]);
-      const result = await query.onConflict((conflict) => conflict.doNothing()).executeTakeFirst();
-      inserted += Number(result.numInsertedOrUpdatedRows ?? 0n);
-    }
-    return inserted;
-  },
-  upsert: async (db, table, row, keys, set) => {
-    await loose(db)
-      .insertInto(table)
-      .values(row as Record<string, unknown>)
-      .onConflict((conflict) => conflict.columns([...keys]).doUpdateSet(set as never))
-      .execute();
-  },
+  ...onConflict,
   insertForId: async (db, table, row) => {
     const result = await loose(db)
       .insertInto(table)
@@ -51,12 +28,25 @@ export const sqliteDialect = (clock: () => EpochMs): Dialect => ({
   },
   // BEGIN IMMEDIATE has locked the whole database already.
   lockRow: async () => {},
+  lockRows: async () => {},
+  // JSON's integers are read as 64-bit ones.
+  among: (column, values) => {
+    const items = values.map((value) => (typeof value === 'bigint' ? value.toString() : JSON.stringify(value)));
+    return sql<SqlBool>`${sql.ref(column)} in (select value from json_each(${`[${items.join(',')}]`}))`;
+  },
+  parameter: () => '?',
   generation: async (db, shard) => {
     const query = db.selectFrom('t_ds_master').select('generation').where('shard_id', '=', BigInt(shard));
     return (await query.executeTakeFirst())?.generation ?? null;
   },
+  // Likewise.
+  oneAtATime: async () => {},
+  // Transactions wait in line, so none gets in another's way.
+  isTransient: () => false,
+  hasTable: async (db, name) => (await db.introspection.getTables()).some((table) => table.name === name),
   withMigrationLock: (db, body) => db.transaction().execute(body),
   createTable: (name, table) => [tableSql(name, table), ...indexSql(name, table)],
+  alterTable: alterTable(columnSql),
 });
 
 const columnSql = (name: string, kind: ColumnKind, table: Table): string => {

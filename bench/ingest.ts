@@ -1,0 +1,140 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { StatedEvent } from '../src/core/asset/event.ts';
+import type { Store } from '../src/store/store.ts';
+import { openBenchStore } from './bench-store.ts';
+import { eventsOf, type Shape } from './ingest-shape.ts';
+import { type Benchmark, type Measure, percentiles, type Settings, timed } from './measure.ts';
+
+const SHAPE: Shape = { assets: 10_000, conditions: 100_000 };
+const EVENTS = 100_000;
+/** The most that one request carries. */
+const BATCH = 1_000;
+/** The resolver's own. */
+const EVALUATED_AT_ONCE = 200;
+const GOAL = 5_000;
+const GOAL_MB = 500;
+
+/**
+ * Pushed events through the store's face: one loop records requests of 1,000 events, another evaluates what they touch, as the server's API and
+ * resolver do side by side. The clock stops when everything is recorded and nothing is left to evaluate. Limit: the rows of the events
+ * alone, put into an SQLite file on the same disk in as many transactions.
+ */
+export const ingest: Benchmark = {
+  summary: `${EVENTS} pushed events recorded and evaluated, ${SHAPE.assets} assets, ${SHAPE.conditions} conditions`,
+  run: async (settings) => {
+    const { folder, count, say } = settings;
+    const file = join(folder, 'ingest.db');
+    const shape = count === null ? SHAPE : { assets: 1_000, conditions: 10_000 };
+    say(`declaring ${shape.conditions} conditions`);
+    const setup = join(import.meta.dirname, 'ingest-setup.ts');
+    execFileSync(process.execPath, [setup, file, JSON.stringify(shape)], { stdio: ['ignore', 'ignore', 'inherit'] });
+    const store = await openBenchStore(file);
+    try {
+      await evaluateAll(store); // the groups' first trees
+      return [await measure(store, shape, settings)];
+    } finally {
+      await store.close();
+    }
+  },
+};
+
+const measure = async (store: Store, shape: Shape, { folder, count, say }: Settings): Promise<Measure> => {
+  const wanted = count ?? EVENTS;
+  const requests = requestsOf(shape, wanted);
+  const seen = { evaluated: 0, fired: 0, recordMs: [] as number[], megabytes: 0, done: false };
+  const cpu = process.cpuUsage();
+  const wall = await timed(async () => {
+    await Promise.all([record(store, requests, seen, say), evaluate(store, seen)]);
+  });
+  const { user, system } = process.cpuUsage(cpu);
+  const plain = plainRows(join(folder, 'plain.db'), wanted);
+  const rate = Math.round(wanted / (wall / 1000));
+  const goal = count === null ? `> ${GOAL} events/s, RSS < ${GOAL_MB} MB` : null;
+  return {
+    name: 'ingest',
+    goal,
+    unit: 'events/s',
+    result: {
+      rate,
+      'evaluations/s': Math.round(seen.evaluated / (wall / 1000)),
+      fires: seen.fired,
+      'request p50, ms': percentiles(seen.recordMs).p50,
+      'request p99, ms': percentiles(seen.recordMs).p99,
+      'processor, s': Number(((user + system) / 1e6).toFixed(1)),
+      'RSS, MB': Math.round(seen.megabytes),
+    },
+    limit: { what: `${wanted} event rows put into SQLite, ${BATCH} in a transaction`, rate: plain },
+    ok: goal === null ? null : rate >= GOAL && seen.megabytes < GOAL_MB,
+  };
+};
+
+const requestsOf = (shape: Shape, wanted: number): readonly (readonly StatedEvent[])[] => {
+  const events = eventsOf(shape);
+  return Array.from({ length: Math.ceil(wanted / BATCH) }, (_, i) =>
+    Array.from({ length: Math.min(BATCH, wanted - i * BATCH) }, () => events.next().value as StatedEvent),
+  );
+};
+
+interface Seen {
+  evaluated: number;
+  fired: number;
+  readonly recordMs: number[];
+  megabytes: number;
+  done: boolean;
+}
+
+const record = async (
+  store: Store,
+  requests: readonly (readonly StatedEvent[])[],
+  seen: Seen,
+  say: Settings['say'],
+): Promise<void> => {
+  for (const [i, events] of requests.entries()) {
+    const took = await timed(async () => {
+      const receipts = await store.assets.recordStated(events);
+      const bad = receipts.find(({ status }) => status !== 'ACCEPTED');
+      if (bad !== undefined) throw new Error(`An event was not accepted: ${bad.problem?.detail ?? bad.status}.`);
+    });
+    seen.recordMs.push(took);
+    seen.megabytes = Math.max(seen.megabytes, process.memoryUsage.rss() / 2 ** 20);
+    if (i % 20 === 19) say(`${(i + 1) * BATCH} events`);
+  }
+  seen.done = true;
+};
+
+/** Until everything is recorded and nothing is due any more. */
+const evaluate = async (store: Store, seen: Seen): Promise<void> => {
+  for (;;) {
+    const done = seen.done;
+    const reports = await store.groups.evaluateDue(EVALUATED_AT_ONCE);
+    seen.evaluated += reports.length;
+    seen.fired += reports.filter(({ fired }) => fired !== null).length;
+    if (reports.length === 0 && done) return;
+    if (reports.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+};
+
+const evaluateAll = async (store: Store): Promise<void> => {
+  while ((await store.groups.evaluateDue(EVALUATED_AT_ONCE)).length > 0);
+};
+
+/** Rows of the shape of an event, a second. */
+const plainRows = (file: string, rows: number): number => {
+  const database = new DatabaseSync(file);
+  database.exec(
+    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (id INTEGER PRIMARY KEY, hash TEXT UNIQUE, asset INTEGER, text TEXT) STRICT;',
+  );
+  const insert = database.prepare('INSERT INTO t (hash, asset, text) VALUES (?, ?, ?)');
+  const from = performance.now();
+  for (let at = 0; at < rows; at += BATCH) {
+    database.exec('BEGIN IMMEDIATE');
+    for (let i = at; i < Math.min(rows, at + BATCH); i += 1)
+      insert.run(`${Math.imul(i, 2_654_435_761) >>> 0}-${i}`, i % 10_000, 'Version 12345 (APPEND) was committed at some time.');
+    database.exec('COMMIT');
+  }
+  const seconds = (performance.now() - from) / 1000;
+  database.close();
+  return Math.round(rows / seconds);
+};

@@ -1,0 +1,102 @@
+import { Client, type ClientConfig, type Notification } from 'pg';
+import type { HintRelay } from '../engine.ts';
+import type { Hint } from '../store.ts';
+
+const CHANNEL = 'sluice_hints';
+/** At most one NOTIFY in this time: each takes a lock that all of the database's share (facts/engines.md 1.1). */
+const FLUSH_MS = 20;
+const RECONNECT_MS = 1_000;
+const ALL: readonly Hint[] = ['ASSETS', 'GROUPS', 'COMMANDS', 'TASKS', 'CHANGED'];
+
+const isHint = (word: string): word is Hint => ALL.some((hint) => hint === word);
+
+/**
+ * Hints from process to process by LISTEN and NOTIFY, on a session of their own, outside every transaction that matters. Any may be lost; after a
+ * lost session everybody is told to look.
+ */
+export class PostgresHints implements HintRelay {
+  readonly #config: ClientConfig;
+  readonly #waiting = new Set<Hint>();
+  #listener: ((hint: Hint) => void) | null = null;
+  #client: Client | null = null;
+  #connecting = false;
+  #timer: NodeJS.Timeout | null = null;
+  #closed = false;
+
+  constructor(config: ClientConfig) {
+    this.#config = config;
+  }
+
+  listen(listener: (hint: Hint) => void): void {
+    this.#listener = listener;
+    void this.#connect();
+  }
+
+  /** At once if none was sent just now, else together with those that come until then. */
+  tell(hints: ReadonlySet<Hint>): void {
+    for (const hint of hints) this.#waiting.add(hint);
+    if (this.#timer === null) this.#flush();
+    void this.#connect();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    const client = this.#client;
+    this.#client = null;
+    await client?.end().catch(() => {});
+  }
+
+  #flush(): void {
+    this.#timer = null;
+    const client = this.#client;
+    if (this.#closed || client === null || this.#waiting.size === 0) return;
+    const words = [...this.#waiting].join(' ');
+    this.#waiting.clear();
+    client.query('select pg_notify($1, $2)', [CHANNEL, words]).catch(() => {}); // a hint lost; the session's end is told by its own event
+    this.#timer = setTimeout(() => this.#flush(), FLUSH_MS).unref();
+  }
+
+  async #connect(): Promise<void> {
+    if (this.#closed || this.#connecting || this.#client !== null) return;
+    this.#connecting = true;
+    const client = new Client(this.#config);
+    client.on('error', () => {}); // 'end' follows
+    client.on('end', () => this.#lost(client));
+    client.on('notification', (message) => this.#heard(client, message));
+    try {
+      await client.connect();
+      await client.query('set synchronous_commit = off');
+      await client.query(`listen ${CHANNEL}`);
+      this.#connecting = false;
+      if (this.#closed) return void (await client.end());
+      this.#client = client;
+      this.#flush();
+    } catch {
+      this.#connecting = false;
+      await client.end().catch(() => {});
+      this.#again();
+    }
+  }
+
+  #lost(client: Client): void {
+    if (this.#client !== client) return;
+    this.#client = null;
+    this.#again();
+  }
+
+  #again(): void {
+    if (this.#closed) return;
+    setTimeout(() => void this.#connect().then(() => this.#tellAll()), RECONNECT_MS).unref();
+  }
+
+  #tellAll(): void {
+    if (this.#client !== null) for (const hint of ALL) this.#listener?.(hint);
+  }
+
+  /** Our own were told to our own listeners when they were committed. */
+  #heard(client: Client, { processId, payload }: Notification): void {
+    if (processId === (client as Client & { readonly processID: number | null }).processID) return;
+    for (const word of (payload ?? '').split(' ')) if (isHint(word)) this.#listener?.(word);
+  }
+}

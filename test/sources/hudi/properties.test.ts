@@ -1,0 +1,201 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Cursor, Poll } from '../../../src/core/asset/poll.ts';
+import { createHudiSource } from '../../../src/sources/hudi/source.ts';
+import { parseProperties } from '../../../src/sources/hudi/properties.ts';
+import { MadeUpTable } from './made-up.ts';
+
+const source = createHudiSource();
+
+type Event =
+  | 'commit'
+  | 'empty'
+  | 'cluster'
+  | 'begin'
+  | 'complete'
+  | 'rollback'
+  | 'archive'
+  | 'clean'
+  | 'convert'
+  | 'poll';
+
+const EVENTS: readonly Event[] = [
+  'commit',
+  'commit',
+  'empty',
+  'cluster',
+  'begin',
+  'complete',
+  'rollback',
+  'archive',
+  'clean',
+  'convert',
+  'poll',
+  'poll',
+];
+
+/** A table to which things happen, and what must be told of it. */
+class History {
+  readonly table: MadeUpTable;
+  /** Versions that stand, whether in the timeline or in the archive → dataChange. */
+  readonly standing = new Map<string, boolean>();
+  readonly #pending: string[] = [];
+  #archivable = true;
+
+  constructor(layout: 1 | 2) {
+    this.table = new MadeUpTable(layout);
+  }
+
+  happen(event: Event): void {
+    switch (event) {
+      case 'commit':
+        this.standing.set(this.table.commit(), true);
+        return;
+      case 'empty':
+        this.standing.set(this.table.commit({}), false);
+        return;
+      case 'cluster':
+        this.standing.set(this.table.commit({ operation: 'CLUSTER', inserts: 2 }, 'replacecommit'), false);
+        return;
+      case 'begin':
+        this.#pending.push(this.table.begin());
+        return;
+      case 'complete': {
+        const time = this.#pending.shift();
+        if (time === undefined) return;
+        this.table.complete(time, { updates: 1 });
+        this.standing.set(time, true);
+        return;
+      }
+      case 'rollback': {
+        const newest = this.table.written.filter(({ metadata }) => metadata !== null).at(-1)?.time;
+        if (newest === undefined) return;
+        this.table.rollback(newest);
+        this.standing.delete(newest);
+        return;
+      }
+      case 'archive':
+        // Hudi archives the oldest actions, and none that is newer than one still under way.
+        this.table.written.sort((a, b) => (a.time < b.time ? -1 : 1));
+        if (this.#pending.length === 0 && this.#archivable) this.table.archive(3);
+        return;
+      case 'clean':
+        this.table.clean(this.table.written[0]?.time ?? '20260101000000000');
+        return;
+      case 'convert':
+        if (this.#pending.length === 0) this.table.convert();
+        return;
+      case 'poll':
+        return;
+    }
+  }
+}
+
+/** Everything that polls told, in order; polls where the events say so, and at the end. */
+async function told(layout: 1 | 2, events: readonly Event[]): Promise<{ history: History; polls: readonly Poll[] }> {
+  const history = new History(layout);
+  const polls: Poll[] = [];
+  let cursor: Cursor | null = (await source.poll(history.table.ref, null)).cursor; // before the first commit
+  for (const event of [...events, 'poll' as const]) {
+    history.happen(event);
+    if (event !== 'poll') continue;
+    const quick = await source.poll(history.table.ref, cursor, { depth: 'QUICK' });
+    const poll = await source.poll(history.table.ref, cursor);
+    if (poll.outcome.kind !== 'NONE') expect(quick.outcome.kind).toBe(poll.outcome.kind);
+    polls.push(poll);
+    cursor = poll.cursor === null ? null : (JSON.parse(JSON.stringify(poll.cursor)) as Cursor); // as a database keeps it
+  }
+  return { history, polls };
+}
+
+test('however a history is chopped into polls, every version that stands at its end was told exactly once', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(1 as const, 2 as const),
+      fc.array(fc.constantFrom(...EVENTS), { maxLength: 40 }),
+      async (layout, events) => {
+        const { history, polls } = await told(layout, events);
+        const commits = polls.flatMap((poll) =>
+          poll.commits.map((commit) => [commit.snapshotId, commit.dataChange] as const),
+        );
+        expect(new Set(commits.map(([id]) => id)).size).toBe(commits.length);
+        const lost = commits.filter(([id]) => !history.standing.has(id));
+        if (lost.length > 0) expect(polls.map(({ outcome }) => outcome.kind)).toContain('ROLLBACK');
+        expect(commits.filter(([id]) => history.standing.has(id)).sort()).toEqual([...history.standing].sort());
+        for (const { outcome } of polls) expect(['NEW', 'NONE', 'ROLLBACK']).toContain(outcome.kind);
+      },
+    ),
+    { numRuns: 250 },
+  );
+});
+
+test('a second look finds nothing and changes nothing', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(1 as const, 2 as const),
+      fc.array(fc.constantFrom(...EVENTS), { maxLength: 20 }),
+      async (layout, events) => {
+        const { history, polls } = await told(layout, events);
+        const last = polls.at(-1)?.cursor ?? null;
+        const again = await source.poll(history.table.ref, last);
+        expect(again).toMatchObject({ outcome: { kind: 'NONE' }, commits: [], newSchemas: [] });
+        expect(again.cursor).toBe(last);
+      },
+    ),
+  );
+});
+
+test('whatever happens to the bytes of its files, a table gets an answer, and a new commit is never passed over in silence', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(1 as const, 2 as const),
+      fc.array(fc.tuple(fc.nat(), fc.nat(), fc.nat(255), fc.boolean()), { minLength: 1, maxLength: 4 }),
+      async (layout, damages) => {
+        const table = new MadeUpTable(layout);
+        const kept = table.commit();
+        table.rollback(table.commit());
+        const { cursor } = await source.poll(table.ref, null);
+        const fresh = table.commit();
+        for (const [file, at, byte, cut] of damages) {
+          const paths = [...table.files.files.keys()];
+          const path = paths[file % paths.length] ?? '';
+          const bytes = Buffer.from(table.files.files.get(path) ?? '');
+          if (bytes.length === 0) continue;
+          if (!cut) bytes[at % bytes.length] = byte;
+          table.files.files.set(path, cut ? bytes.subarray(0, at % bytes.length) : bytes);
+        }
+        const began = performance.now();
+        const poll = await source.poll(table.ref, cursor);
+        expect(performance.now() - began).toBeLessThan(1_000);
+        if (poll.outcome.kind === 'UNREADABLE') expect(poll.cursor).toBe(cursor);
+        else expect(poll.commits.map(({ snapshotId }) => snapshotId)).toEqual([fresh]);
+        expect((await source.poll(table.ref, null)).outcome.kind).not.toBe('NONE');
+        expect(kept).toHaveLength(17);
+      },
+    ),
+    { numRuns: 400 },
+  );
+});
+
+test('cursors of any content are refused or used, never thrown at', async () => {
+  const table = new MadeUpTable(2);
+  table.commit();
+  const { cursor } = await source.poll(table.ref, null);
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...Object.keys(cursor ?? {})), fc.jsonValue(), async (key, value) => {
+      const bent = { ...cursor, [key]: value } as Cursor;
+      for (const depth of ['QUICK', 'FULL'] as const) await source.poll(table.ref, bent, { depth });
+    }),
+  );
+});
+
+test('properties as Java writes them', () => {
+  const parsed = parseProperties(
+    Buffer.from(
+      '#c\r\nhoodie.table.version : 8\nhoodie.timeline.path=../up\nhoodie.table.partition.fields=dt\\:SIMPLE,r\\u00e9gion\nno value\n',
+    ),
+  );
+  expect(parsed).toMatchObject({ version: 8, timeline: 'timeline', partitionKeys: ['dt', 'région'], comments: ['c'] });
+  expect(parseProperties(Buffer.from('#only a comment'))).toBeNull();
+  fc.assert(fc.property(fc.uint8Array(), (bytes) => void parseProperties(bytes)));
+});
