@@ -6,6 +6,7 @@ const report = process.env['SLUICE_TEST_REPORT'];
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/postgres-setup.ts'],
     pool: 'forks', // real processes are started and killed in tests: a worker thread would share its signals and cwd with others
     maxWorkers: 2,
     testTimeout: 20_000,

@@ -13,7 +13,9 @@ export const PROJECT = 'bench';
 export interface Declared {
   readonly assets: readonly {
     readonly key: string;
-    readonly location: string;
+    /** Left out: the table lives from what is pushed. */
+    readonly location?: string;
+    readonly pushMode?: string;
     readonly pollIntervalSeconds?: number;
   }[];
   readonly workflows: readonly object[];

@@ -131,7 +131,11 @@ const plainRows = (file: string, rows: number): number => {
   for (let at = 0; at < rows; at += BATCH) {
     database.exec('BEGIN IMMEDIATE');
     for (let i = at; i < Math.min(rows, at + BATCH); i += 1)
-      insert.run(`${Math.imul(i, 2_654_435_761) >>> 0}-${i}`, i % 10_000, 'Version 12345 (APPEND) was committed at some time.');
+      insert.run(
+        `${Math.imul(i, 2_654_435_761) >>> 0}-${i}`,
+        i % 10_000,
+        'Version 12345 (APPEND) was committed at some time.',
+      );
     database.exec('COMMIT');
   }
   const seconds = (performance.now() - from) / 1000;

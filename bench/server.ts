@@ -11,7 +11,7 @@ export const PROGRAMS = { src: join(ROOT, 'src/cli/main.ts'), dist: join(ROOT, '
 export type Program = keyof typeof PROGRAMS;
 
 export interface Started {
-  /** Default: the sources. */
+  /** Default: the build. */
   readonly program?: Program;
   /** How often tables are looked at; default: the product's own. */
   readonly pollSeconds?: number;
@@ -27,11 +27,20 @@ export interface Server {
   stop(): Promise<void>;
 }
 
+let building: Promise<void> | undefined;
+
+/** Builds dist, once: what is measured is what stands in the sources now. */
+const built = (): Promise<void> => {
+  building ??= run([join(ROOT, 'scripts/build.ts')]);
+  return building;
+};
+
 /** Starts `sluice server` as a person would, on a data folder and a free port, and waits for its ready line. */
-const startServer = async (data: string, { program = 'src', pollSeconds }: Started): Promise<Server> => {
+const startServer = async (data: string, { program = 'dist', pollSeconds }: Started): Promise<Server> => {
   const config = `${data}.yaml`;
   const polling = pollSeconds === undefined ? {} : { 'event-source': { polling: { 'interval-seconds': pollSeconds } } };
   writeFileSync(config, JSON.stringify({ log: { destination: `${data}.log` }, 'asset-event-scheduling': polling }));
+  if (program === 'dist') await built();
   const from = performance.now();
   const args = [PROGRAMS[program], 'server', '--config', config, '--data', data, '--port', '0'];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -87,15 +96,19 @@ export const allRead = async (server: Server): Promise<void> => {
 };
 
 /** Runs a `sluice` command; throws with what it said if it fails. */
-export const sluice = (args: readonly string[]): Promise<void> =>
+export const sluice = (args: readonly string[]): Promise<void> => run([PROGRAMS.src, ...args]);
+
+/** Runs a program with this Node. */
+const run = (args: readonly string[]): Promise<void> =>
   new Promise((done, fail) => {
-    const child = spawn(process.execPath, [PROGRAMS.src, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     let said = '';
-    child.stderr.on('data', (bytes: Buffer) => {
-      said += bytes.toString();
-    });
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (bytes: Buffer) => {
+        said += bytes.toString();
+      });
     child.once('close', (code) =>
-      code === 0 ? done() : fail(new Error(`sluice ${args.join(' ')} ended with exit code ${code}: ${said}`)),
+      code === 0 ? done() : fail(new Error(`${args.join(' ')} ended with exit code ${code}: ${said}`)),
     );
   });
 

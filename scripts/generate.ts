@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { applyFileSchema } from '../src/api/contract/apply-file.ts';
 import { configPage } from '../src/config/reference.ts';
 import { ERRORS } from '../src/core/errors.ts';
-import { sqliteSchemaDump } from '../src/store/dump.ts';
+import { postgresSchemaDump, sqliteSchemaDump } from '../src/store/dump.ts';
 import { PROJECT } from './run.ts';
 
 /** File → its text. A generated file is one row here; the text must depend on the code alone (no time, no machine). */
@@ -12,6 +12,7 @@ const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/reference/apply.schema.json': applyFileSchema,
   'docs/reference/config.md': configPage,
   'docs/reference/errors.md': errorPage,
+  'src/store/snapshots/postgres.sql': postgresSchemaDump,
   'src/store/snapshots/sqlite.sql': sqliteSchemaDump,
 };
 

@@ -1,10 +1,11 @@
 import { refuse, type Result } from './core/result.ts';
+import { assetSensor } from './tasks/asset-sensor.ts';
 import { noop } from './tasks/noop.ts';
 import { shell } from './tasks/shell.ts';
 import type { TaskPlugin } from './tasks/task.ts';
 
 /** All task types. A new one is one file in tasks/, one line here and one page in docs/guide/tasks. */
-export const TASK_PLUGINS: readonly TaskPlugin[] = [shell, noop];
+export const TASK_PLUGINS: readonly TaskPlugin[] = [shell, noop, assetSensor];
 
 const BY_TYPE = new Map(TASK_PLUGINS.map((plugin) => [plugin.type, plugin]));
 

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, wri
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createApi } from './api/server.ts';
+import { openOwnedStore } from './compose-database.ts';
 import { loadFiles, loadSource } from './compose-sources.ts';
 import { checkTask, taskPlugin } from './compose-tasks.ts';
 import { assetName } from './core/asset/key.ts';
@@ -19,14 +20,13 @@ import { createReconciler } from './master/reconciler.ts';
 import { createResolver } from './master/resolver.ts';
 import { createReader } from './master/scan.ts';
 import { Scanner } from './master/scanner.ts';
+import { createTimekeeper } from './master/timekeeper.ts';
 import { type Clock, systemClock } from './runtime/clock.ts';
-import { sha256 } from './runtime/hash.ts';
-import { nonce } from './runtime/id.ts';
 import { createLog, type Log, type LogLevel } from './runtime/log.ts';
 import { createMetrics, type Metrics } from './runtime/metrics.ts';
 import { createService, type Service } from './runtime/service.ts';
 import { type FolderLock, lockFolder } from './store/folder-lock.ts';
-import { openStore, type StatementHook } from './store/open.ts';
+import type { StatementHook } from './store/open.ts';
 import type { Hint, PinFacts, Store } from './store/store.ts';
 import { prepareAttempt } from './worker/prepare.ts';
 import { Worker } from './worker/worker.ts';
@@ -36,6 +36,9 @@ export interface ServerSettings {
   readonly dataDir: string;
   /** null: `sluice.db` in the data folder. */
   readonly databaseUrl: string | null;
+  /** Connections of a database server for requests, and how long to wait for one that cannot be reached. */
+  readonly databasePoolSize: number;
+  readonly databaseWaitMs: number;
   readonly host: string;
   readonly port: number;
   readonly allowedHosts: readonly string[];
@@ -54,6 +57,8 @@ export interface ServerSettings {
 
 export interface RunningServer {
   readonly url: string;
+  /** Resolves, with what to say, when another server has taken over the work: this one must stop. */
+  readonly lost: Promise<SluiceError>;
   /** Stops the loops, lets what is under way finish, closes everything. Tasks go on; the next server finds them. */
   stop(): Promise<void>;
 }
@@ -82,16 +87,13 @@ const startLocked = async (settings: ServerSettings, hooks: ServerHooks, lock: F
   const clock = systemClock;
   const token = adminToken(settings.dataDir);
   const log = createLog({ ...settings.log, now: clock.now, secrets: [token] });
-  const store = await openStore({
+  const store = await openOwnedStore({
     url: settings.databaseUrl ?? join(settings.dataDir, 'sluice.db'),
-    clock: clock.now,
-    nonce,
-    sha256,
-    onProblem: (what, error) => log.child('store').error(what, { error }),
+    poolSize: settings.databasePoolSize,
+    waitMs: settings.databaseWaitMs,
+    log: log.child('store'),
     ...hooks,
   });
-  await store.admin.migrate();
-  await store.admin.claimOwnership(`${hostname()}:${process.pid}`);
   const executor = createLocalExecutor({
     folder: join(settings.dataDir, 'runs'),
     clock,
@@ -101,12 +103,13 @@ const startLocked = async (settings: ServerSettings, hooks: ServerHooks, lock: F
     logLimitBytes: settings.logLimitBytes,
     logPolicy: settings.logPolicy,
   });
-  const master = startMaster({ settings, store, executor, clock, log });
+  const lost = Promise.withResolvers<SluiceError>();
+  const master = startMaster({ onLost: lost.resolve, settings, store, executor, clock, log });
   const api = await createApi({
     store,
     scanNow: (keys, ms) => master.scanner.scanNow(keys, ms),
     attemptLog: (id, runId, offset, limit) => executor.log(id, runId, offset, limit),
-    notReady: async () => [],
+    notReady: () => reasonsNotReady(store),
     metrics: master.metrics,
     declarations: { timezone: settings.timezone, checkTask },
     tokens: [{ name: 'admin', token, grants: 'admin' }],
@@ -131,6 +134,7 @@ const startLocked = async (settings: ServerSettings, hooks: ServerHooks, lock: F
   const announcement = announce(settings.dataDir, url);
   return {
     url,
+    lost: lost.promise,
     stop: async () => {
       await stop();
       rmSync(announcement, { force: true });
@@ -138,6 +142,13 @@ const startLocked = async (settings: ServerSettings, hooks: ServerHooks, lock: F
     },
   };
 };
+
+/** A database that does not answer is the one thing that a server waits for after its start. */
+const reasonsNotReady = (store: Store): Promise<readonly string[]> =>
+  store.admin.now().then(
+    () => [],
+    (error: unknown) => [error instanceof Error ? error.message : String(error)],
+  );
 
 const listenProblem = (error: unknown, { host, port }: ServerSettings): unknown =>
   (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
@@ -148,6 +159,7 @@ const listenProblem = (error: unknown, { host, port }: ServerSettings): unknown 
     : error;
 
 interface Parts {
+  readonly onLost: (error: SluiceError) => void;
   readonly settings: ServerSettings;
   readonly store: Store;
   readonly executor: Executor;
@@ -177,11 +189,12 @@ const startMaster = (
       begin: (offer) => void worker.begin(offer),
     }),
     createReaper({ runs: store.runs, clock, worker }),
+    createTimekeeper({ runs: store.runs, clock, onTimedOut: observer.timedOut }),
   ];
   const services: ReadonlyMap<string, Service> = new Map(
     duties.map((duty) => [
       duty.name,
-      createService({ name: duty.name, clock, log: log.child(duty.name), runOnce: (signal) => duty.runOnce(signal) }),
+      createService({ name: duty.name, clock, log: log.child(duty.name), runOnce: noticingLoss(duty, parts.onLost) }),
     ]),
   );
   scanner.onWanted(() => wake('scanner'));
@@ -197,11 +210,23 @@ const startMaster = (
   return { scanner, metrics, stop };
 };
 
+const noticingLoss =
+  (duty: Duty, onLost: (error: SluiceError) => void): Duty['runOnce'] =>
+  async (signal) => {
+    try {
+      return await duty.runOnce(signal);
+    } catch (error) {
+      if (error instanceof SluiceError && error.code === 'OWNERSHIP_LOST') onLost(error);
+      throw error;
+    }
+  };
+
 const WOKEN_BY: Readonly<Record<Hint, readonly string[]>> = {
   ASSETS: [], // scanner.reload wakes it
   GROUPS: ['resolver'],
   COMMANDS: ['launcher'],
   TASKS: ['dispatcher', 'reaper'],
+  DEADLINES: ['timekeeper'],
   CHANGED: [], // for people: the API listens
   CHANGED_ASSETS: [],
   CHANGED_GROUPS: [],

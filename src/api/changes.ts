@@ -11,6 +11,7 @@ const KINDS_OF: Readonly<Record<Hint, readonly ChangeKind[]>> = {
   GROUPS: [],
   COMMANDS: [],
   TASKS: [],
+  DEADLINES: [],
   CHANGED: ['assets', 'groups', 'workflows', 'runs'],
   CHANGED_ASSETS: ['assets'],
   CHANGED_GROUPS: ['groups'],
@@ -71,6 +72,8 @@ class Follower extends Readable {
   /** The reader has room for an event. */
   #wanted = false;
   #rests: Cancel | null = null;
+  /** Nothing was said for a while. */
+  #quiet = false;
   #keepAlive: Cancel = () => {};
 
   constructor(clock: Clock, onEnd: () => void) {
@@ -101,9 +104,9 @@ class Follower extends Readable {
     if (!this.#wanted) return;
     if (!this.#greeted) {
       this.#greeted = true;
-      this.#write('event: ready\ndata: {}\n\n');
-      return;
+      return this.#write('event: ready\ndata: {}\n\n');
     }
+    if (this.#quiet) return this.#write(': still here\n\n');
     if (this.#rests !== null || this.#changed.size === 0) return;
     const data = JSON.stringify({ kinds: [...this.#changed].sort() });
     this.#changed.clear();
@@ -116,13 +119,15 @@ class Follower extends Readable {
 
   #write(text: string): void {
     this.#wanted = false;
+    this.#quiet = false;
     this.push(text);
   }
 
   /** A comment now and then tells the reader that the connection lives. */
   #beat(): void {
     this.#keepAlive = this.#clock.setTimer(KEEP_ALIVE_MS, () => {
-      if (this.#wanted) this.#write(': still here\n\n');
+      this.#quiet = true;
+      this.#send();
       this.#beat();
     });
   }

@@ -36,7 +36,9 @@ export const applyDeclaration = async (
 /** Assets that the declared groups wait for, that have a location and that no scan has read. */
 const neverRead = async (store: Store, declaration: ProjectDeclaration): Promise<readonly AssetKey[]> => {
   const named = declaration.workflows.flatMap((workflow) =>
-    workflow.groups.flatMap((group) => group.conditions.map(({ assetKey }) => assetKey)),
+    [...workflow.groups, ...workflow.tasks.flatMap(({ wait }) => wait?.groups ?? [])].flatMap((group) =>
+      group.conditions.map(({ assetKey }) => assetKey),
+    ),
   );
   const targets = named.length === 0 ? [] : await store.assets.scanTargets([...new Set(named)]);
   return targets.filter(({ cursor }) => cursor === null).map(({ asset }) => asset.key);

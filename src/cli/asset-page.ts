@@ -30,7 +30,10 @@ export const printAsset = (asset: AssetDetailsBody): void => {
   );
   section(
     'read by',
-    asset.consumers.map(({ workflow, group }) => [workflow, `group ${group}`]),
+    asset.consumers.map(({ workflow, group, task }) => [
+      workflow,
+      task === undefined ? `group ${group}` : `task ${task}, group ${group}`,
+    ]),
   );
 };
 

@@ -95,6 +95,7 @@ export const ago = (iso: string | null, now: number = Date.now()): string => {
 
 const STATES: Readonly<Record<string, readonly [string, Style]>> = {
   SUBMITTED_SUCCESS: ['submitted', 'dim'],
+  WAITING: ['waiting', 'yellow'],
   RUNNING_EXECUTION: ['running', 'cyan'],
   READY_PAUSE: ['pausing', 'yellow'],
   PAUSE: ['paused', 'yellow'],

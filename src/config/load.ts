@@ -174,12 +174,19 @@ function build(section: Section, prefix: string, values: Values): unknown {
   return Object.freeze(Object.fromEntries(entries));
 }
 
+const POSTGRES = /^postgres(ql)?:\/\//;
+
 function checkDatabase(url: string | null): void {
   if (url === null || /^sqlite:./.test(url)) return;
   const shown = url.split(':')[0];
-  fail(
-    `database.url begins with "${shown}:", but this version knows only sqlite:PATH; leave it out to use the data folder.`,
-  );
+  if (!POSTGRES.test(url))
+    fail(
+      `database.url begins with "${shown}:", but this version knows sqlite:PATH and postgres://USER:PASSWORD@HOST:PORT/DATABASE; leave it out to use the data folder.`,
+    );
+  if (!URL.canParse(url))
+    fail(
+      `database.url is no address: write postgres://USER:PASSWORD@HOST:PORT/DATABASE, and in the password % and a code for what is not a letter or digit (@ is %40, / is %2F).`,
+    );
 }
 
 function notesOn(values: Values): readonly string[] {
@@ -187,8 +194,23 @@ function notesOn(values: Values): readonly string[] {
   return values.has(cache) ? [`${cache} is taken but has no effect: nothing is cached.`] : [];
 }
 
-/** The path of the SQLite file that the configuration means, relative to where the server was started. */
-export function databasePath(config: Config): string {
+/** The database that the configuration means. */
+export interface DatabasePlace {
+  /** What the store opens: an address, or the path of the SQLite file, relative to where the server was started. */
+  readonly url: string;
+  readonly isFile: boolean;
+  /** Without the password. */
+  readonly shown: string;
+}
+
+export function databaseOf(config: Config): DatabasePlace {
+  const { url } = config.database;
+  if (url !== null && POSTGRES.test(url)) return { url, isFile: false, shown: maskText(url) };
+  const path = databasePath(config);
+  return { url: path, isFile: true, shown: path };
+}
+
+function databasePath(config: Config): string {
   const { url } = config.database;
   if (url === null) return join(config.dataDir, 'sluice.db');
   const path = url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '');

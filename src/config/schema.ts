@@ -30,7 +30,22 @@ export const SCHEMA = {
     'allowed-hosts': list('Host names, beside localhost and IP addresses, by which people may call the server.'),
   },
   database: {
-    url: optional(text('', 'Where the database is: `sqlite:PATH`. Default: `sluice.db` in the data folder.')),
+    url: optional(
+      text(
+        '',
+        'Where the database is: `sqlite:PATH`, or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Default: `sluice.db` in the data folder.',
+      ),
+    ),
+    'pool-size': integer(
+      8,
+      [2, 200],
+      "How many connections a database server gives to requests; the server's own work has two more. SQLite has no use for it.",
+    ),
+    'wait-seconds': integer(
+      60,
+      [0, 3_600],
+      'How long a server that starts waits for a database that cannot be reached, before it gives up.',
+    ),
   },
   executor: choice('local', ['local'], 'Where tasks run: `local` runs them as processes of the host.'),
   worker: {

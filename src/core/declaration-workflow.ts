@@ -113,21 +113,16 @@ export const parseWorkflow = (place: Place, raw: unknown, defaults: WorkflowDefa
   return workflow;
 };
 
-const workflowOf = (
-  place: Place,
-  fields: Fields,
-  name: string,
-  defaults: WorkflowDefaults,
-): WorkflowDeclaration => ({
-    name,
-    description: readText(place, fields, 'description', ''),
-    releaseState: readChoice(place, fields, 'releaseState', ['ONLINE', 'OFFLINE']),
-    timezone: readTimezone(place, fields, defaults.timezone),
-    globalParams: readParameters(place, fields, 'globalParams'),
-    failureStrategy: readChoice(place, fields, 'failureStrategy', ['CONTINUE', 'END']),
-    inputs: readKeys(place, fields, 'inputs'),
-    groups: readGroups(place, fields),
-    tasks: readTasks(at(place, 'tasks'), fields['tasks'], defaults.checkTask),
+const workflowOf = (place: Place, fields: Fields, name: string, defaults: WorkflowDefaults): WorkflowDeclaration => ({
+  name,
+  description: readText(place, fields, 'description', ''),
+  releaseState: readChoice(place, fields, 'releaseState', ['ONLINE', 'OFFLINE']),
+  timezone: readTimezone(place, fields, defaults.timezone),
+  globalParams: readParameters(place, fields, 'globalParams'),
+  failureStrategy: readChoice(place, fields, 'failureStrategy', ['CONTINUE', 'END']),
+  inputs: readKeys(place, fields, 'inputs'),
+  groups: readGroups(place, fields),
+  tasks: readTasks(at(place, 'tasks'), fields['tasks'], defaults.checkTask),
 });
 
 /** Names are looked up where a code may stand too, so a name that is all digits would be taken for one. */

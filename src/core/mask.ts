@@ -4,6 +4,7 @@ const MASK = '***';
 const SECRET_NAME =
   /pass(word|wd|phrase)?$|secret|token$|authorization|credential|cookie|(api|access|private)[-_]?key$/i;
 const URL_PASSWORD = /\b([a-z][a-z0-9+.-]*:\/\/[^\s/:@]*):[^\s/@]+@/gi;
+const QUERY_PASSWORD = /([?&](?:ssl)?password=)[^\s&#]+/gi;
 const BEARER = /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/g;
 
 /** Does a field of this name hold a secret? */
@@ -11,7 +12,7 @@ const isSecretName = (name: string): boolean => SECRET_NAME.test(name);
 
 /** The text without passwords of URLs, credentials of HTTP headers and the given secrets themselves. */
 export function maskText(text: string, secrets: readonly string[] = []): string {
-  const masked = text.replace(URL_PASSWORD, `$1:${MASK}@`).replace(BEARER, `$1 ${MASK}`);
+  const masked = text.replace(URL_PASSWORD, `$1:${MASK}@`).replace(QUERY_PASSWORD, `$1${MASK}`).replace(BEARER, `$1 ${MASK}`);
   return secrets.reduce((kept, secret) => (secret === '' ? kept : kept.replaceAll(secret, MASK)), masked);
 }
 

@@ -3,13 +3,14 @@ import type { Poll } from '../core/asset/poll.ts';
 import type { WorkflowRun } from '../core/workflow/run.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import type { EvaluationReport, RecordReceipt, TaskEnding, TaskOffer } from '../store/store.ts';
+import type { EvaluationReport, RecordReceipt, TaskEnding, TaskOffer, TimedOutWait } from '../store/store.ts';
 
 /** Writes down what the duties did: log lines and numbers, nothing that anybody decides by. */
 export interface Observer {
   scanned(key: AssetKey, poll: Poll, ms: number): void;
   recorded(receipt: RecordReceipt): void;
   evaluated(report: EvaluationReport): void;
+  timedOut(wait: TimedOutWait): void;
   launched(run: WorkflowRun): void;
   taskStarted(offer: TaskOffer): void;
   taskEnded(offer: TaskOffer, ending: TaskEnding): void;
@@ -30,20 +31,36 @@ export const createObserver = (log: Log, metrics: Metrics): Observer => ({
     }
   },
   evaluated(report) {
-    const { workflow, group, fired, leaves, changed } = report;
+    const { workflow, group, fired, released, leaves, changed } = report;
+    const who =
+      report.task === null ? `group ${group} of ${workflow}` : `task ${report.task} of ${workflow}, group ${group},`;
     if (fired !== null) {
       metrics.triggerSuccess.inc({ workflow_code: workflow, trigger_source: 'asset_event' });
-      log.info(`group ${group} of ${workflow} fired`, {
+      log.info(`${who} fired`, {
         status: 'TRIGGERED',
         triggerKey: fired.triggerKey,
         workflowInstanceId: fired.runId,
       });
+    } else if (released !== null) {
+      metrics.triggerSuccess.inc({ workflow_code: workflow, trigger_source: 'asset_sensor' });
+      log.info(`${who} is ready: the task no longer waits`, {
+        status: 'TRIGGERED',
+        triggerKey: released.triggerKey,
+        workflowInstanceId: released.runId,
+        taskInstanceId: released.taskRunId,
+      });
     } else if (changed)
       for (const leaf of leaves.filter((one) => !one.met))
-        log.info(`group ${group} of ${workflow} waits: ${leaf.needed}; ${leaf.actual}`, {
+        log.info(`${who} waits: ${leaf.needed}; ${leaf.actual}`, {
           assetKey: leaf.assetKey,
           status: leaf.code,
         });
+  },
+  timedOut({ workflow, task, runId, taskRunId, outcome, reason }) {
+    const ids = { workflowInstanceId: runId, taskInstanceId: taskRunId, status: outcome };
+    if (outcome === 'RELEASED')
+      log.info(`task ${task} of ${workflow} no longer waits: it was ready when its time was up`, ids);
+    else log.warn(`task ${task} of ${workflow}: ${reason}`, ids);
   },
   launched: (run) =>
     log.info('run started', {

@@ -4,14 +4,19 @@ import { type Engine, SHARD, type Tx } from './engine.ts';
 import { NEWEST, migrate, schemaVersion } from './migrate.ts';
 import { applyDeclaration } from './queries/apply.ts';
 import { assetDetails, listAssets, listEvents, listVersions, ownersOf, scanTargets } from './queries/asset-lists.ts';
-import { recordIdle, recordPoll, recordStated } from './queries/asset-record.ts';
+import { KnownVersion } from './queries/asset-effects.ts';
+import { recordIdle, recordPoll } from './queries/asset-record.ts';
+import { recordStated } from './queries/asset-stated.ts';
 import { findWorkflow, listWorkflows } from './queries/definitions.ts';
+import { type Batch, evaluateBatch } from './queries/group-batch.ts';
 import { dueGroups, evaluateQueued, postpone } from './queries/group-evaluate.ts';
 import { explainWorkflow, listTriggers, nextDueAt } from './queries/group-lists.ts';
 import { advanceRun } from './queries/planning.ts';
 import { detailsOfTask, listRuns, runDetails } from './queries/run-lists.ts';
 import { operate, startManually } from './queries/run-start.ts';
 import * as work from './queries/run-work.ts';
+import { expireWait, nextWaitDeadlineAt, overdueWaits } from './queries/task-expire.ts';
+import { explainTask } from './queries/task-why.ts';
 import type { AdminStore, AssetStore, DefinitionStore, GroupStore, RunStore, StatedReceipt, Store } from './store.ts';
 
 /** Told of what went wrong inside one group, command or run while the others went on; it is tried again. */
@@ -91,21 +96,25 @@ const inSlices = async <T>(
 };
 
 /** Statements in one transaction: few enough that nobody waits long behind them. */
-const STATED_BATCH = 50;
+const STATED_BATCH = 250;
 
 const recordAll = async (engine: Engine, events: readonly StatedEvent[]): Promise<readonly StatedReceipt[]> => {
   const receipts: StatedReceipt[] = [];
   for (let at = 0; at < events.length; at += STATED_BATCH) {
     const batch = events.slice(at, at + STATED_BATCH);
-    receipts.push(
-      ...(await engine.write(async (tx) => {
-        const told: StatedReceipt[] = [];
-        for (const event of batch) told.push(await recordStated(tx, event));
-        return told;
-      })),
-    );
+    receipts.push(...(await recordBatch(engine, batch)));
   }
   return receipts;
+};
+
+/** Nearly always the newest versions suffice; that they did not is noticed before anything is written for good. */
+const recordBatch = async (engine: Engine, batch: readonly StatedEvent[]): Promise<readonly StatedReceipt[]> => {
+  try {
+    return await engine.write((tx) => recordStated(tx, batch, 'NEWEST'));
+  } catch (error) {
+    if (!(error instanceof KnownVersion)) throw error;
+    return engine.write((tx) => recordStated(tx, batch, 'WHOLE'));
+  }
 };
 
 /** A group whose evaluation failed is tried again after this long. */
@@ -114,20 +123,33 @@ const POSTPONE_MS = 30_000n;
 const groupStore = (engine: Engine, onProblem: OnProblem): GroupStore => ({
   evaluateDue: async (limit) => {
     const due = await engine.own((tx) => dueGroups(tx, limit));
+    const batch = await evaluateTogether(engine, due, onProblem);
     const reports = await eachAlone(
-      due,
+      batch.alone,
       async (id) => engine.own((tx) => evaluateQueued(tx, id)),
       async (id, error) => {
         onProblem(`group ${id} could not be evaluated`, error);
         await engine.own((tx) => postpone(tx, id, POSTPONE_MS));
       },
     );
-    return reports.filter((report) => report !== null);
+    return [...batch.reports, ...reports.filter((report) => report !== null)];
   },
   nextDueAt: () => engine.read(nextDueAt),
   explain: (workflowCode) => engine.read((view) => explainWorkflow(view, workflowCode)),
+  explainTask: (workflowCode, task) => engine.read((view) => explainTask(view, workflowCode, task)),
   triggerHistory: (filter, page) => engine.read((view) => listTriggers(view, filter, page)),
 });
+
+/** Where one of them goes wrong, each is decided alone, and that one is found. */
+const evaluateTogether = async (engine: Engine, due: readonly bigint[], onProblem: OnProblem): Promise<Batch> => {
+  try {
+    return due.length < 2 ? { reports: [], alone: due } : await engine.own((tx) => evaluateBatch(tx, due));
+  } catch (error) {
+    if (error instanceof SluiceError && error.code === 'OWNERSHIP_LOST') throw error;
+    onProblem(`${due.length} groups could not be evaluated together; each is tried alone`, error);
+    return { reports: [], alone: due };
+  }
+};
 
 /** One transaction each: a bad one is reported and loses no other, lost ownership ends it all. */
 const eachAlone = async <T>(
@@ -166,6 +188,16 @@ const runStore = (engine: Engine, onProblem: OnProblem): RunStore => ({
   unfinished: () => engine.own(work.unfinishedOffers),
   killable: () => engine.read(work.killableAttempts),
   nextDeadlineAt: () => engine.read(work.nextDeadlineAt),
+  expireWaits: async (limit) => {
+    const overdue = await engine.own((tx) => overdueWaits(tx, limit));
+    const reports = await eachAlone(
+      overdue,
+      (id) => engine.own((tx) => expireWait(tx, id)),
+      async (id, error) => onProblem(`the wait of task instance ${id} could not be ended`, error),
+    );
+    return reports.filter((report) => report !== null);
+  },
+  nextWaitDeadlineAt: () => engine.read(nextWaitDeadlineAt),
   operate: (id, operation, { repin }) => engine.write((tx) => operate(tx, BigInt(id), operation, repin)),
   advanceAll: async () => {
     const runs = await engine.own(work.activeRuns);

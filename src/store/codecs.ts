@@ -2,6 +2,7 @@ import type { Condition, Leaf } from '../core/asset/condition.ts';
 import type { DependencyGroup } from '../core/asset/group.ts';
 import type { AssetKey } from '../core/asset/key.ts';
 import type { Pin, Pins } from '../core/asset/version.ts';
+import type { TaskWait } from '../core/workflow/definition.ts';
 import type { CommandType, TaskDependType, WorkflowRun } from '../core/workflow/run.ts';
 
 /** Numbers and words of the domain ↔ what columns hold. JSON columns hold plain JSON: 64-bit values in them are decimal text. */
@@ -93,10 +94,25 @@ export const conditionOf = (json: string): Condition => readCondition(parse<Writ
 export type GroupSettings = Omit<DependencyGroup, 'conditions'>;
 export const settingsJson = ({ conditions: _, ...settings }: DependencyGroup): string => text(settings);
 
-export const groupsJson = (groups: readonly DependencyGroup[]): string =>
-  text(groups.map((group) => ({ ...group, conditions: group.conditions.map(writtenCondition) })));
+type WrittenGroup = GroupSettings & { readonly conditions: readonly WrittenCondition[] };
+const writtenGroup = (group: DependencyGroup): WrittenGroup => ({
+  ...group,
+  conditions: group.conditions.map(writtenCondition),
+});
+const readGroup = (group: WrittenGroup): DependencyGroup => ({
+  ...group,
+  conditions: group.conditions.map(readCondition),
+});
+
+export const groupsJson = (groups: readonly DependencyGroup[]): string => text(groups.map(writtenGroup));
 export const groupsOf = (json: string): readonly DependencyGroup[] =>
-  parse<(GroupSettings & { conditions: WrittenCondition[] })[]>(json).map((group) => ({
-    ...group,
-    conditions: group.conditions.map(readCondition),
-  }));
+  parse<readonly WrittenGroup[]>(json).map(readGroup);
+
+/** What a task waits for; null: nothing. */
+export const waitJson = (wait: TaskWait | null): string | null =>
+  wait === null ? null : text({ ...wait, groups: wait.groups.map(writtenGroup) });
+export const waitOf = (json: string | null): TaskWait | null => {
+  if (json === null) return null;
+  const wait = parse<Omit<TaskWait, 'groups'> & { readonly groups: readonly WrittenGroup[] }>(json);
+  return { ...wait, groups: wait.groups.map(readGroup) };
+};

@@ -3,6 +3,7 @@ import type { EpochMs } from '../core/time.ts';
 import type { WorkflowDefinition } from '../core/workflow/definition.ts';
 import type { Db } from './database.ts';
 import type { Dialect } from './dialect.ts';
+import { FactsCache } from './facts-cache.ts';
 import type { Hint } from './store.ts';
 
 /** What a query needs: a connection (inside a transaction or a read), the instant that it takes for now, and hashing. */
@@ -13,12 +14,16 @@ export interface View {
   readonly sha256: (text: string) => string;
   /** Versions of workflows read before, by "code:version": they never change, their release state aside. */
   readonly definitions: Map<string, WorkflowDefinition>;
+  /** What was read of assets before, to be used only while the database says that it has not changed (queries/asset-facts.ts). */
+  readonly facts: FactsCache;
 }
 
 /** A transaction under way. Hints are told after its commit. */
 export interface Tx extends View {
   readonly nonce: () => string;
   readonly hint: (hint: Hint) => void;
+  /** What is to be remembered if, and only if, this transaction commits. */
+  readonly afterCommit: (remember: () => void) => void;
 }
 
 /** Passes hints on to other processes that work on the same database; any of them may be lost. */
@@ -60,6 +65,7 @@ export class Engine {
   /** The generation that this store claimed; null: it owns nothing. */
   #generation: bigint | null = null;
   readonly #definitions = new Map<string, WorkflowDefinition>();
+  readonly #facts = new FactsCache();
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -95,8 +101,10 @@ export class Engine {
   async #write<T>(db: Db, body: (tx: Tx) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       const hints = new Set<Hint>();
+      const memories: (() => void)[] = [];
       try {
-        const result = await this.#transaction(db, hints, body);
+        const result = await this.#transaction(db, { hints, memories }, body);
+        for (const remember of memories) remember();
         this.#tell(hints);
         if (hints.size > 0) this.#options.relay?.tell(hints);
         return result;
@@ -108,11 +116,15 @@ export class Engine {
     }
   }
 
-  #transaction<T>(db: Db, hints: Set<Hint>, body: (tx: Tx) => Promise<T>): Promise<T> {
+  #transaction<T>(
+    db: Db,
+    { hints, memories }: { readonly hints: Set<Hint>; readonly memories: (() => void)[] },
+    body: (tx: Tx) => Promise<T>,
+  ): Promise<T> {
     const { nonce } = this.#options;
-    return db
-      .transaction()
-      .execute(async (tx) => body({ ...(await this.#view(tx)), nonce, hint: (hint) => hints.add(hint) }));
+    const hint = (what: Hint): void => void hints.add(what);
+    const afterCommit = (remember: () => void): void => void memories.push(remember);
+    return db.transaction().execute(async (tx) => body({ ...(await this.#view(tx)), nonce, hint, afterCommit }));
   }
 
   #tell(hints: Iterable<Hint>): void {
@@ -146,7 +158,7 @@ export class Engine {
 
   async #view(db: Db): Promise<View> {
     const { dialect, sha256 } = this.#options;
-    return { db, dialect, sha256, definitions: this.#definitions, now: await dialect.now(db) };
+    return { db, dialect, sha256, definitions: this.#definitions, facts: this.#facts, now: await dialect.now(db) };
   }
 
   async close(): Promise<void> {

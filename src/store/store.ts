@@ -8,9 +8,10 @@ import type { Pin, Pins, Version, VersionRef } from '../core/asset/version.ts';
 import type { ApplyPlan, ProjectDeclaration } from '../core/declaration.ts';
 import type { Problem } from '../core/result.ts';
 import type { EpochMs } from '../core/time.ts';
-import type { TaskDefinition, WorkflowDefinition } from '../core/workflow/definition.ts';
+import type { TaskDefinition, TaskWait, WorkflowDefinition } from '../core/workflow/definition.ts';
 import type { RunOperation } from '../core/workflow/plan.ts';
 import type { TaskDependType, TaskRun, WorkflowRun } from '../core/workflow/run.ts';
+import type { WaitingGroup } from '../core/workflow/task-wait.ts';
 
 /**
  * The one door to the database. Every method is one whole transaction (or one read): it has happened entirely or not at all, and
@@ -29,7 +30,7 @@ export interface Store {
 }
 
 /**
- * ASSETS: what to scan changed. GROUPS: evaluations are due. COMMANDS: runs to launch. TASKS: attempts to dispatch or kill. CHANGED_…: what
+ * ASSETS: what to scan changed. GROUPS: evaluations are due. COMMANDS: runs to launch. TASKS: attempts to dispatch or kill. DEADLINES: the next end of a wait may be sooner. CHANGED_…: what
  * people look at is not what it was: states of assets, trees of groups, runs and their tasks; CHANGED: any of these, or what is declared.
  */
 export type Hint =
@@ -37,6 +38,7 @@ export type Hint =
   | 'GROUPS'
   | 'COMMANDS'
   | 'TASKS'
+  | 'DEADLINES'
   | 'CHANGED'
   | 'CHANGED_ASSETS'
   | 'CHANGED_GROUPS'
@@ -101,7 +103,8 @@ export interface AssetDetails {
   readonly tags: Readonly<Record<string, string>>;
   readonly schemas: readonly SchemaRecord[];
   readonly verdicts: readonly Verdict[];
-  readonly consumers: readonly { readonly workflow: string; readonly group: string }[];
+  /** Groups that name the asset: of the workflow, or of one of its tasks. */
+  readonly consumers: readonly { readonly workflow: string; readonly group: string; readonly task?: string }[];
 }
 
 export interface VersionRow extends Version {
@@ -143,6 +146,15 @@ export interface EvaluationReport {
   readonly leaves: readonly Leaf[];
   readonly changed: boolean;
   readonly fired: { readonly runId: number; readonly triggerKey: string; readonly pins: Pins } | null;
+  /** Set: the group is that of an attempt of this task, which waits. */
+  readonly task: string | null;
+  /** The attempt that it released. */
+  readonly released: {
+    readonly taskRunId: number;
+    readonly runId: number;
+    readonly triggerKey: string;
+    readonly pins: Pins;
+  } | null;
 }
 
 export interface GroupExplanation {
@@ -160,6 +172,28 @@ export interface GroupExplanation {
   } | null;
 }
 
+/** An attempt that waits, and each of its groups as it is now. */
+export interface WaitingAttempt {
+  readonly runId: number;
+  readonly taskRunId: number;
+  readonly attempt: number;
+  readonly since: EpochMs;
+  /** When its time is up; null: never, or it was warned of already. */
+  readonly deadline: EpochMs | null;
+  readonly groups: readonly GroupExplanation[];
+}
+
+/** Why a task that waits has not gone on, in each run in which it waits, and why it last did. */
+export interface TaskExplanation {
+  readonly task: string;
+  /** What it is declared to wait for; null: it starts as soon as the tasks before it have succeeded. */
+  readonly wait: TaskWait | null;
+  /** Newest first, at most 20; their number is `waitingCount`. */
+  readonly waiting: readonly WaitingAttempt[];
+  readonly waitingCount: number;
+  readonly lastRelease: (NonNullable<GroupExplanation['lastFire']> & { readonly group: string }) | null;
+}
+
 export interface GroupStore {
   /**
    * Takes due groups from the queue and decides each in a transaction of its own: leaves, or trigger history + consumed versions + command + run
@@ -170,6 +204,8 @@ export interface GroupStore {
   nextDueAt(): Promise<EpochMs | null>;
   /** The tree of each group as it is now, without side effects. */
   explain(workflowCode: number): Promise<readonly GroupExplanation[]>;
+  /** The same of a waiting task. Throws NOT_FOUND. */
+  explainTask(workflowCode: number, task: string): Promise<TaskExplanation>;
   triggerHistory(
     filter: { readonly project?: string; readonly workflowCode?: number },
     page: PageRequest,
@@ -181,6 +217,8 @@ export interface TriggerRecord {
   readonly triggerKey: string;
   readonly workflowCode: number;
   readonly workflow: string;
+  /** Set: it released this attempt of a waiting task. */
+  readonly task: { readonly code: number; readonly taskRunId: number } | null;
   readonly group: string;
   readonly runId: number | null;
   readonly status: 'TRIGGERING' | 'SUCCESS' | 'FAILED' | 'SKIPPED';
@@ -235,6 +273,19 @@ export interface RunDetails {
   /** Newest attempt of each task in topological order; `history` all attempts. */
   readonly tasks: readonly TaskRun[];
   readonly history: readonly TaskRun[];
+  /** By task run: the groups of attempts that wait, as they were evaluated last. Empty in lists. */
+  readonly waiting: ReadonlyMap<number, readonly WaitingGroup[]>;
+}
+
+/** A wait whose time was up, and what became of the attempt. */
+export interface TimedOutWait {
+  readonly workflow: string;
+  readonly task: string;
+  readonly runId: number;
+  readonly taskRunId: number;
+  /** RELEASED: a group had become ready in the meantime. */
+  readonly outcome: 'FAIL' | 'SUCCEED' | 'WARN' | 'RELEASED';
+  readonly reason: string | null;
 }
 
 export interface RunStore {
@@ -256,6 +307,13 @@ export interface RunStore {
   killable(): Promise<readonly { readonly taskRun: TaskRun; readonly timedOut: boolean }[]>;
   /** When the next running attempt is over its deadline; null: none has one. */
   nextDeadlineAt(): Promise<EpochMs | null>;
+  /**
+   * Attempts whose wait is over, each in a transaction of its own: looked at once more, and released if a group is ready; else they fail and
+   * the plan goes on, go on without pins, or are said to be late, once.
+   */
+  expireWaits(limit: number): Promise<readonly TimedOutWait[]>;
+  /** When the next wait is over; null: none ever is. */
+  nextWaitDeadlineAt(): Promise<EpochMs | null>;
   /** What a person asked for. Throws NOT_FOUND, CONFLICT (says in which states it is allowed). repin: new pins for rerun and recover. */
   operate(runId: number, operation: RunOperation, options: { readonly repin: boolean }): Promise<WorkflowRun>;
   /** Plans unfinished runs again, for a start after a crash; harmless at any time. */

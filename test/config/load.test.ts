@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
   allSettings,
-  databasePath,
+  databaseOf,
   environmentName,
   loadConfig,
   printConfig,
@@ -68,7 +68,7 @@ test('without anything: one process on loopback with its data beside it', () => 
     server: { host: '127.0.0.1', port: 8484 },
     executor: 'local',
   });
-  expect(databasePath(DEFAULTS)).toBe('.sluice/sluice.db');
+  expect(databaseOf(DEFAULTS)).toEqual({ url: '.sluice/sluice.db', isFile: true, shown: '.sluice/sluice.db' });
   expect(from('').config).toEqual(DEFAULTS);
 });
 
@@ -122,7 +122,8 @@ test.each([
   ['server: {host: {a: 1}}', /server.host takes a text/],
   ['executor: kubernetes', /executor takes local, the only one of this version, not "kubernetes"/],
   ['log: {level: loud}', /log.level takes one of debug, info, warn, error, silent/],
-  ['database: {url: "postgres://a:secret@b/c"}', /begins with "postgres:", but this version knows only sqlite:PATH/],
+  ['database: {url: "mysql://a:secret@b/c"}', /begins with "mysql:", but this version knows sqlite:PATH and postgres:/],
+  ['database: {url: "postgres://a:se#cret@b:x/c"}', /database.url is no address: write postgres:/],
   ['data-dir: a\ndataDir: b', /sluice.yaml gives data-dir twice/],
   ['server: {port: 1}\nserver: {port: 2}', /sluice.yaml is not valid YAML: .*unique/],
   ['server: [', /sluice.yaml is not valid YAML/],
@@ -155,7 +156,7 @@ test('the printed configuration reads back as the same', () => {
     SLUICE_WORKER_PASS_ENVIRONMENT: 'A',
   });
   expect(from(printConfig(config)).config).toEqual(config);
-  expect(databasePath(config)).toBe('/var/lib/x.db');
+  expect(databaseOf(config).url).toBe('/var/lib/x.db');
 });
 
 test('the printed configuration shows no password', () => {

@@ -180,7 +180,7 @@ describeNeeding(
       await page.click('#runs .toggle >> nth=0');
       await page.click('#runs tr.inside button[data-do^=log]');
       await page.waitForSelector('#log-text');
-      expect(await page.evaluate(`(${WEAK_TEXTS})()`)).toEqual([]);
+      expect(await page.evaluate(`${WEAK_TEXTS}\nweakTexts()`)).toEqual([]);
     });
 
     test('on a phone nothing scrolls sideways', LIMIT, async () => {

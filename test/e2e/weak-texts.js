@@ -1,5 +1,5 @@
-// Runs in the browser, as one expression: texts with less than 4.5:1 against the ground that they stand on (WCAG 2.2, 1.4.3).
-() => {
+// Runs in the browser: texts with less than 4.5:1 against the ground that they stand on (WCAG 2.2, 1.4.3).
+function weakTexts() {
   const numbers = (colour) => (colour.match(/[\d.]+/g) ?? []).map(Number);
   const channels = (colour) => numbers(colour).map((n, i) => (i < 3 && !colour.startsWith('color(srgb') ? n / 255 : n));
   const over = ([r, g, b, a = 1], ground) => [r, g, b].map((value, i) => value * a + ground[i] * (1 - a));
@@ -24,4 +24,4 @@
     if (contrast < 4.5) weak.push(`${text.slice(0, 40)}: ${contrast.toFixed(2)}`);
   }
   return weak;
-};
+}

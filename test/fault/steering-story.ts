@@ -45,6 +45,7 @@ async function operate(
 
 export const steeringStory: Story = {
   project: 'steer',
+  from: 3,
   prepare: () => {},
   steps: [
     (place, client) => client.apply(declarationOf(place)),

@@ -22,6 +22,8 @@ export type Step = (place: Place, client: TestClient) => Promise<unknown> | void
 
 export interface Story {
   readonly project: string;
+  /** The first commit to die at: what comes before is another story's. */
+  readonly from: number;
   /** Before any server is there. */
   readonly prepare: (place: Place) => void;
   readonly steps: readonly Step[];
@@ -39,11 +41,11 @@ interface Round {
   readonly tables: readonly string[];
 }
 
-/** Lets a victim die at its first commit, its second, and so on until the story ends without a death. Returns how many there were. */
+/** Lets a victim die at one commit after the other until the story ends without a death. Returns how many commits it consists of. */
 export async function enumerateDeaths(story: Story, moment: Moment): Promise<number> {
   const failures: string[] = [];
   const tables = new Set<string>();
-  let number = 1;
+  let number = story.from;
   for (; ; number += 1) {
     try {
       const round = await playRound(story, number, moment);

@@ -50,6 +50,7 @@ const passed = (snapshotId: string) => ({
 
 export const triggerStory: Story = {
   project: 'crash',
+  from: 1,
   prepare: (place) => laySteps(place, 1),
   steps: [
     (place, client) => client.apply(declarationOf(place)),

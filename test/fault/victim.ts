@@ -43,7 +43,9 @@ const onCommit = (when: 'BEFORE' | 'AFTER'): void => {
 const server = await startServer(
   {
     dataDir,
-    databaseUrl: null,
+    databaseUrl: process.env['DATABASE_URL'] ?? null,
+    databasePoolSize: 4,
+    databaseWaitMs: 0,
     host: '127.0.0.1',
     port: 0,
     allowedHosts: ['127.0.0.1'],

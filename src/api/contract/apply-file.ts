@@ -66,6 +66,30 @@ export const GroupInFile = Type.Object(
   closed,
 );
 
+/** What releases a waiting task: any one of its groups. */
+export const TaskGroupInFile = Type.Object(
+  {
+    group: Name,
+    all: Type.Array(ConditionInFile, { minItems: 1 }),
+    advance: maybe(Type.Enum(['ALL', 'ANY'], { default: 'ALL' })),
+    quietSeconds: maybe(Seconds),
+    maxWaitSeconds: maybe(Seconds),
+    enabled: maybe(Type.Boolean({ default: true })),
+  },
+  closed,
+);
+
+const above0 = (maximum: number) => Type.Number({ exclusiveMinimum: 0, maximum });
+
+/** On an ASSET_SENSOR these stand in `params`. */
+const Wait = {
+  groups: maybe(Type.Array(TaskGroupInFile, { minItems: 1, description: 'Any one of these releases the task.' })),
+  baseline: maybe(Type.Enum(['LAST_SUCCESS', 'RUN_START', 'NONE'], { default: 'LAST_SUCCESS' })),
+  timeoutMinutes: maybe(above0(525_600)),
+  onTimeout: maybe(Type.Enum(['FAIL', 'SUCCEED', 'WARN'], { default: 'FAIL' })),
+  checkIntervalSeconds: maybe(above0(86_400)),
+};
+
 export const TaskInFile = Type.Object(
   {
     name: Name,
@@ -80,6 +104,7 @@ export const TaskInFile = Type.Object(
     timeoutSeconds: maybe(Type.Integer({ minimum: 1 })),
     inputs: maybe(Keys),
     outputs: maybe(Keys),
+    ...Wait,
   },
   closed,
 );

@@ -90,7 +90,9 @@ export const AssetDetailsBody = Type.Object({
   tags: Type.Record(Type.String(), FormatId),
   schemas: Type.Array(SchemaBody),
   verdicts: Type.Array(VerdictBody),
-  consumers: Type.Array(Type.Object({ workflow: Type.String(), group: Type.String() })),
+  consumers: Type.Array(
+    Type.Object({ workflow: Type.String(), group: Type.String(), task: Type.Optional(Type.String()) }),
+  ),
 });
 export type AssetDetailsBody = Static<typeof AssetDetailsBody>;
 

@@ -14,7 +14,7 @@ export const LeafBody = Type.Object({
 export type LeafBody = Static<typeof LeafBody>;
 
 /** The newest fire of a group, with the tree that let it fire. */
-const LastFireBody = Type.Object({
+export const LastFireBody = Type.Object({
   runId: Type.Integer(),
   at: Time,
   triggerKey: Type.String(),
@@ -28,6 +28,7 @@ export const GroupAnswerBody = Type.Object({
   results: Type.Array(LeafBody),
   lastFire: Nullable(LastFireBody),
 });
+export type LastFireBody = Static<typeof LastFireBody>;
 export type GroupAnswerBody = Static<typeof GroupAnswerBody>;
 
 export const WhyBody = Type.Object({ workflow: Type.String(), groups: Type.Array(GroupAnswerBody) });
@@ -87,6 +88,9 @@ export const TriggerRecordBody = Type.Object({
   workflow: Type.String(),
   group: Type.String(),
   workflowInstanceId: Nullable(Type.Integer()),
+  /** Both set: it released this attempt of a waiting task, and started no run. */
+  taskDefinitionCode: Nullable(Code),
+  taskInstanceId: Nullable(Type.Integer()),
   status: Type.String(),
   pins: PinsBody,
   createTime: Time,

@@ -1,8 +1,21 @@
 import Type, { type Static } from 'typebox';
 import { Code, Nullable, PinsBody, Time } from './common.ts';
-import { GroupBody } from './dependencies.ts';
+import { ConditionBody, GroupBody } from './dependencies.ts';
 
 const ParameterBody = Type.Object({ prop: Type.String(), direct: Type.Enum(['IN', 'OUT']), value: Type.String() });
+
+const TaskWaitBody = Type.Object({
+  groups: Type.Array(
+    Type.Object({
+      ...Type.Pick(GroupBody, ['name', 'advance', 'quietSeconds', 'maxWaitSeconds', 'enabled']).properties,
+      conditions: Type.Array(ConditionBody),
+    }),
+  ),
+  baseline: Type.String(),
+  timeoutSeconds: Nullable(Type.Number()),
+  onTimeout: Type.String(),
+  checkIntervalSeconds: Nullable(Type.Number()),
+});
 
 const TaskDefinitionBody = Type.Object({
   code: Code,
@@ -18,6 +31,8 @@ const TaskDefinitionBody = Type.Object({
   timeoutSeconds: Nullable(Type.Number()),
   inputs: Type.Array(Type.String()),
   outputs: Type.Array(Type.String()),
+  /** What it waits for once the tasks before it have succeeded; null: nothing. */
+  wait: Nullable(TaskWaitBody),
 });
 
 export const WorkflowBody = Type.Object({
@@ -86,6 +101,14 @@ export const TaskRunBody = Type.Object({
   endTime: Nullable(Time),
   exitCode: Nullable(Type.Integer()),
   reason: Nullable(Type.String()),
+  /** SUBMITTED_SUCCESS, and held until a group of the task is ready or its time is up (`deadline`). */
+  waiting: Type.Boolean(),
+  /** For people; null: it does not wait, or (in lists) it is not said. */
+  waitingFor: Nullable(Type.String()),
+  /** When an attempt that waits or runs is over its limit. */
+  deadline: Nullable(Time),
+  /** What released it from waiting; the run's pins are its too. */
+  pins: PinsBody,
 });
 export type TaskRunBody = Static<typeof TaskRunBody>;
 

@@ -1,4 +1,4 @@
-/** @typedef {import('./types.d.ts').Child} Child */
+/** What may stand inside of an element: a list is taken apart, nothing is left out. @typedef {Node | string | number | null | undefined | false | readonly unknown[]} Child */
 /** @typedef {Readonly<Record<string, string | number | boolean | null | undefined>>} Attributes */
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -45,7 +45,7 @@ const set = (element, attributes) => {
 const add = (element, children) => {
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue;
-    if (Array.isArray(child)) add(element, child);
+    if (Array.isArray(child)) add(element, /** @type {readonly Child[]} */ (child));
     else element.append(child instanceof Node ? child : String(child));
   }
 };

@@ -1,8 +1,10 @@
 import Type from 'typebox';
 import { ProjectParam } from '../contract/common.ts';
 import { DependenciesBody, WhyBody } from '../contract/dependencies.ts';
+import { TaskWhyBody } from '../contract/task-why.ts';
 import { projectName } from '../projects.ts';
 import type { Routes } from '../app.ts';
+import { taskWhyBody } from '../views/task-why.ts';
 import { dependencyGroup, groupAnswer } from '../views/workflows.ts';
 
 const tags = ['dependencies'];
@@ -44,6 +46,24 @@ export const dependencyRoutes: Routes = (app, { store }) => {
       const project = await projectName(store, params.projectCode);
       const workflow = await store.definitions.workflow(project, params.code);
       return { workflow: workflow.name, groups: (await store.groups.explain(workflow.code)).map(groupAnswer) };
+    },
+  );
+  app.get(
+    '/projects/:projectCode/workflow-definitions/:code/tasks/:task/why',
+    {
+      config: { permission: 'read' },
+      schema: {
+        operationId: 'whyTaskWaits',
+        tags,
+        summary: 'What a waiting task waits for, in each run in which it does, and what last released it.',
+        params: Type.Object({ ...ProjectParam, code, task: Type.String({ minLength: 1, maxLength: 255 }) }),
+        response: { 200: TaskWhyBody },
+      },
+    },
+    async ({ params }) => {
+      const project = await projectName(store, params.projectCode);
+      const workflow = await store.definitions.workflow(project, params.code);
+      return taskWhyBody(workflow.name, await store.groups.explainTask(workflow.code, params.task));
     },
   );
 };

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import type { RunOperation } from '../../core/workflow/plan.ts';
+import type { TaskRun } from '../../core/workflow/run.ts';
 import { RUN_STATES } from '../../core/workflow/run-state.ts';
 import { OptionalBody, PageOf, PageQuery, ProjectParam } from '../contract/common.ts';
 import { OperateInput, RunBody, RunDetailsBody, RunTasksBody } from '../contract/workflows.ts';
@@ -72,8 +73,9 @@ export const runRoutes: Routes = (app, deps) => {
       schema: { operationId: 'listTaskInstances', tags, params: Params, response: { 200: RunTasksBody } },
     },
     async ({ params }) => {
-      const { tasks, history } = await runOf(store, params.projectCode, params.id);
-      return { tasks: tasks.map(taskRunBody), history: history.map(taskRunBody) };
+      const { tasks, history, waiting } = await runOf(store, params.projectCode, params.id);
+      const body = (task: TaskRun) => taskRunBody(task, waiting.get(task.id));
+      return { tasks: tasks.map(body), history: history.map(body) };
     },
   );
   operationRoutes(app, deps);

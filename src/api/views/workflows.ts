@@ -3,12 +3,14 @@ import type { DependencyGroup } from '../../core/asset/group.ts';
 import { isoTime } from '../../core/time.ts';
 import type { WorkflowDefinition } from '../../core/workflow/definition.ts';
 import type { TaskRun } from '../../core/workflow/run.ts';
+import { type WaitingGroup, waitingWords } from '../../core/workflow/task-wait.ts';
 import type { GroupExplanation, RunDetails, TriggerRecord } from '../../store/store.ts';
 import type {
   ConditionBody,
   DependenciesBody,
   GroupAnswerBody,
   GroupBody,
+  LastFireBody,
   LeafBody,
   TriggerRecordBody,
 } from '../contract/dependencies.ts';
@@ -33,21 +35,29 @@ const groupBody = ({ renamedFrom: _, ...group }: DependencyGroup): GroupBody => 
   conditions: group.conditions.map(conditionBody),
 });
 
+const taskGroupBody = ({ name, advance, quietSeconds, maxWaitSeconds, enabled, conditions }: DependencyGroup) => ({
+  name,
+  advance,
+  quietSeconds,
+  maxWaitSeconds,
+  enabled,
+  conditions: conditions.map(conditionBody),
+});
+
 /** Why a group has not fired, and why it last did. */
 export const groupAnswer = ({ group, ready, leaves, lastFire }: GroupExplanation): GroupAnswerBody => ({
   group,
   ready,
   results: leaves.map(leafBody),
-  lastFire:
-    lastFire === null
-      ? null
-      : {
-          runId: lastFire.runId,
-          at: isoTime(lastFire.at),
-          triggerKey: lastFire.triggerKey,
-          pins: pinsBody(lastFire.pins),
-          results: lastFire.leaves.map(leafBody),
-        },
+  lastFire: lastFire === null ? null : lastFireBody(lastFire),
+});
+
+export const lastFireBody = (fire: NonNullable<GroupExplanation['lastFire']>): LastFireBody => ({
+  runId: fire.runId,
+  at: isoTime(fire.at),
+  triggerKey: fire.triggerKey,
+  pins: pinsBody(fire.pins),
+  results: fire.leaves.map(leafBody),
 });
 
 export const dependencyGroup = (explanation: GroupExplanation): DependenciesBody['groups'][number] => ({
@@ -63,6 +73,8 @@ export const triggerBody = (record: TriggerRecord): TriggerRecordBody => ({
   workflow: record.workflow,
   group: record.group,
   workflowInstanceId: record.runId,
+  taskDefinitionCode: record.task?.code ?? null,
+  taskInstanceId: record.task?.taskRunId ?? null,
   status: record.status,
   pins: pinsBody(record.pins),
   createTime: isoTime(record.createTime),
@@ -81,6 +93,7 @@ export const workflowBody = ({ projectName, ...workflow }: WorkflowDefinition): 
     dependsOn: [...task.dependsOn],
     inputs: [...task.inputs],
     outputs: [...task.outputs],
+    wait: task.wait === null ? null : { ...task.wait, groups: task.wait.groups.map(taskGroupBody) },
   })),
 });
 
@@ -102,7 +115,8 @@ export const runBody = ({ run, workflow, project }: RunDetails): RunBody => ({
   runTimes: run.runTimes,
 });
 
-export const taskRunBody = (task: TaskRun): TaskRunBody => ({
+/** `waiting`: what the attempt waits for, as far as that is known. */
+export const taskRunBody = (task: TaskRun, groups: readonly WaitingGroup[] = []): TaskRunBody => ({
   id: task.id,
   code: task.taskCode,
   name: task.name,
@@ -114,9 +128,13 @@ export const taskRunBody = (task: TaskRun): TaskRunBody => ({
   endTime: timeOrNull(task.endTime),
   exitCode: task.exitCode,
   reason: task.reason,
+  waiting: task.waiting,
+  waitingFor: task.waiting && groups.length > 0 ? waitingWords(groups) : null,
+  deadline: timeOrNull(task.deadline),
+  pins: pinsBody(task.pins),
 });
 
 export const runDetailsBody = (details: RunDetails): RunDetailsBody => ({
   ...runBody(details),
-  tasks: details.tasks.map(taskRunBody),
+  tasks: details.tasks.map((task) => taskRunBody(task, details.waiting.get(task.id))),
 });

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
-import { databasePath, readConfig } from '../../config/load.ts';
+import { type DatabasePlace, databaseOf, readConfig } from '../../config/load.ts';
 import { print, printJson } from '../output.ts';
 
 interface DbOptions {
@@ -24,27 +24,30 @@ const local = (command: Command): Command =>
     .option('--data <folder>', 'data folder (default: ./.sluice)')
     .option('--json', 'print JSON');
 
-const fileOf = (options: DbOptions): string =>
-  databasePath(readConfig(options.config, process.env, { 'data-dir': options.data }).config);
+const placeOf = (options: DbOptions): DatabasePlace =>
+  databaseOf(readConfig(options.config, process.env, { 'data-dir': options.data }).config);
 
 const status = async (options: DbOptions): Promise<void> => {
-  const file = fileOf(options);
-  const exists = existsSync(file);
+  const { url, isFile, shown } = placeOf(options);
+  const there = !isFile || existsSync(url);
   const { withDatabase } = await import('../../compose-database.ts');
-  // A database that is not there is looked for in an empty one, so that asking makes no file.
-  const { current, newest } = await withDatabase(exists ? file : ':memory:', (admin) => admin.schemaVersion());
-  if (options.json === true) return printJson({ file, exists, current, newest, upToDate: current === newest });
-  if (!exists) return print(`There is no database at ${file} yet: "sluice server" or "sluice db migrate" makes it.`);
+  // A file that is not there is looked for in an empty database, so that asking makes no file.
+  const { current, newest } = await withDatabase(there ? url : ':memory:', (admin) => admin.schemaVersion());
+  const exists = isFile ? there : current > 0;
+  const named = isFile ? { file: shown } : { database: shown };
+  if (options.json === true) return printJson({ ...named, exists, current, newest, upToDate: current === newest });
+  if (!exists)
+    return print(`There is no database at ${shown} yet: "sluice server" or "sluice db migrate" makes it.`);
   const verdict = current === newest ? 'up to date' : 'run "sluice db migrate"';
-  print(`${file}: schema ${current}, newest ${newest}: ${verdict}`);
+  print(`${shown}: schema ${current}, newest ${newest}: ${verdict}`);
 };
 
 const migrate = async (options: DbOptions): Promise<void> => {
-  const file = fileOf(options);
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const { url, isFile, shown } = placeOf(options);
+  if (isFile) mkdirSync(dirname(url), { recursive: true, mode: 0o700 });
   const { withDatabase } = await import('../../compose-database.ts');
-  const applied = await withDatabase(file, (admin) => admin.migrate());
-  if (options.json === true) return printJson({ file, applied });
+  const applied = await withDatabase(url, (admin) => admin.migrate());
+  if (options.json === true) return printJson({ ...(isFile ? { file: shown } : { database: shown }), applied });
   for (const name of applied) print(`applied ${name}`);
-  print(`${file}: up to date`);
+  print(`${shown}: up to date`);
 };

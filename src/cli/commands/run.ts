@@ -5,7 +5,7 @@ import { systemClock } from '../../runtime/clock.ts';
 import { type Client, connect } from '../client.ts';
 import { type CommonOptions, connected, gather, pairs, wrongUsage } from '../options.ts';
 import { print, printJson, stateText } from '../output.ts';
-import { printRun } from './runs.ts';
+import { printRun, taskState } from './runs.ts';
 
 interface RunOptions extends CommonOptions {
   readonly param: readonly string[];
@@ -107,5 +107,5 @@ const sayChanges = (run: RunDetailsBody, said: Map<string, string>): void => {
   };
   say(`run ${run.id}`, run.state);
   for (const task of run.tasks)
-    say(task.attempt === 1 ? task.name : `${task.name} (attempt ${task.attempt})`, task.state);
+    say(task.attempt === 1 ? task.name : `${task.name} (attempt ${task.attempt})`, taskState(task));
 };

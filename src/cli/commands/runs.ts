@@ -118,12 +118,22 @@ export const printRun = (run: RunDetailsBody): void => {
   printTable(['TASK', 'TYPE', 'STATE', 'ATTEMPT', 'TOOK', 'EXIT', 'WHY'], rows, '  No task has started yet.');
 };
 
+/** People see that an attempt waits; programs have a field for it beside its state. */
+export const taskState = ({ state, waiting }: TaskRunBody): string => (waiting ? 'WAITING' : state);
+
+/** Why it waits, ended as it did, or which versions released it. */
+const taskWhy = ({ reason, waitingFor, pins }: TaskRunBody): string => {
+  if (waitingFor !== null) return [`waiting for ${waitingFor}`, reason ?? ''].filter((text) => text !== '').join('; ');
+  const read = pinsText(pins);
+  return reason ?? (read === '' ? '' : `waited for ${read}`);
+};
+
 const taskRow = (task: TaskRunBody) => [
   task.name,
   task.type,
-  stateCell(task.state),
+  stateCell(taskState(task)),
   String(task.attempt),
   lasted(task.startTime, task.endTime),
   task.exitCode === null ? '-' : String(task.exitCode),
-  task.reason ?? '',
+  taskWhy(task),
 ];

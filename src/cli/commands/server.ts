@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { ServerSettings } from '../../compose.ts';
-import { printConfig, readConfig } from '../../config/load.ts';
+import { databaseOf, printConfig, readConfig } from '../../config/load.ts';
 import { type Config, pollingOf } from '../../config/schema.ts';
 import { SluiceError } from '../../core/errors.ts';
 import { print } from '../output.ts';
@@ -44,8 +44,9 @@ const serve = async (options: ServerOptions): Promise<void> => {
   const interrupted = untilInterrupted();
   const server = await startServer(settingsOf(config));
   print(`ready ${server.url}`);
-  await interrupted;
+  const lost = await Promise.race([interrupted, server.lost]);
   await server.stop();
+  if (lost instanceof SluiceError) throw lost;
 };
 
 /** A second signal ends the process at once: whoever sends it does not want to wait. */
@@ -62,7 +63,9 @@ const SCAN_WIDTH = 16;
 
 const settingsOf = (config: Config): ServerSettings => ({
   dataDir: config.dataDir,
-  databaseUrl: config.database.url,
+  databaseUrl: databaseOf(config).url,
+  databasePoolSize: config.database.poolSize,
+  databaseWaitMs: config.database.waitSeconds * 1000,
   host: config.server.host,
   port: config.server.port,
   allowedHosts: [config.server.host, ...config.server.allowedHosts],

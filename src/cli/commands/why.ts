@@ -1,16 +1,24 @@
 import type { Command } from 'commander';
 import type { GroupAnswerBody, LeafBody, WhyBody } from '../../api/contract/dependencies.ts';
-import { connect } from '../client.ts';
+import type { TaskWhyBody, WaitingAttemptBody } from '../../api/contract/task-why.ts';
+import { type Client, connect } from '../client.ts';
 import { type CommonOptions, connected } from '../options.ts';
 import { ago, type Cell, duration, paint, print, printJson, table } from '../output.ts';
 
+interface WhyOptions extends CommonOptions {
+  readonly task?: string;
+}
+
 export const register = (program: Command): void => {
   const why = program.command('why').description('Say why a workflow has not run, and why it last did');
-  connected(why.argument('<workflow>', 'name or code')).action(explain);
+  connected(why.argument('<workflow>', 'name or code'))
+    .option('--task <task>', 'say what this task waits for, in each run in which it does')
+    .action(explain);
 };
 
-const explain = async (workflow: string, options: CommonOptions): Promise<void> => {
+const explain = async (workflow: string, options: WhyOptions): Promise<void> => {
   const client = connect(options);
+  if (options.task !== undefined) return explainTask(client, workflow, options.task, options.json === true);
   const answer = await client.get<WhyBody>(await client.path('workflow-definitions', workflow, 'why'));
   if (options.json === true) return printJson(answer);
   print(paint('bold', answer.workflow));
@@ -18,11 +26,42 @@ const explain = async (workflow: string, options: CommonOptions): Promise<void> 
   for (const group of answer.groups) printGroup(group);
 };
 
-const printGroup = ({ group, ready, results, lastFire }: GroupAnswerBody): void => {
+const explainTask = async (client: Client, workflow: string, task: string, json: boolean): Promise<void> => {
+  const answer = await client.get<TaskWhyBody>(
+    await client.path('workflow-definitions', workflow, 'tasks', task, 'why'),
+  );
+  if (json) return printJson(answer);
+  print(`${paint('bold', answer.task)} of ${answer.workflow}`);
+  if (!answer.waits) return print('  It waits for no table: it starts as soon as the tasks before it have succeeded.');
+  if (answer.waitingCount === 0) print('  It waits in no run now.');
+  for (const attempt of answer.waiting) printWaiting(attempt);
+  const more = answer.waitingCount - answer.waiting.length;
+  if (more > 0) print(`  It waits in ${more} more ${more === 1 ? 'run' : 'runs'}.`);
+  printRelease(answer.lastRelease);
+};
+
+const printWaiting = ({ runId, since, deadline, groups }: WaitingAttemptBody): void => {
+  const until = deadline === null ? '' : `, until ${deadline} at the latest`;
+  print(`  In run ${runId} it has waited for ${duration(Date.now() - Date.parse(since))}${until}:`);
+  for (const group of groups) printTree(group);
+};
+
+const printRelease = (release: TaskWhyBody['lastRelease']): void => {
+  if (release === null) return print('  Nothing has ever released it.');
+  print(`  Group ${release.group} last released it in run ${release.runId}, ${ago(release.at)}, because then:`);
+  for (const line of leafLines(release.results, 'then', Date.parse(release.at))) print(line);
+};
+
+const printTree = ({ group, ready, results }: GroupAnswerBody): void => {
   const open = results.filter(({ met }) => !met).length;
   const verdict = ready ? paint('green', 'ready') : paint('yellow', `waits for ${open} of ${results.length}`);
   print(`  group ${group}: ${verdict}`);
   for (const line of leafLines(results, 'now', Date.now())) print(line);
+};
+
+const printGroup = (answer: GroupAnswerBody): void => {
+  const { lastFire } = answer;
+  printTree(answer);
   if (lastFire === null) return print('    It has never started a run.');
   print(`    It last started run ${lastFire.runId}, ${ago(lastFire.at)}, because then:`);
   for (const line of leafLines(lastFire.results, 'then', Date.parse(lastFire.at))) print(line);

@@ -96,8 +96,13 @@ export const putVersion = (draft: Draft, version: Version): void => {
   draft.versions = draft.versions.map((other) => (other.ordinal === version.ordinal ? version : other));
 };
 
+/** Live versions, oldest first. */
+export interface Recorded {
+  readonly versions: readonly Version[];
+}
+
 /** The newest live version with this id in the current epoch. */
-export const inEpoch = (draft: Draft, snapshotId: string): Version | undefined =>
+export const inEpoch = (draft: Pick<Draft, 'state'> & Recorded, snapshotId: string): Version | undefined =>
   draft.versions.findLast((version) => version.epoch === draft.state.epoch && version.snapshotId === snapshotId);
 
 /** A statement with nothing stated: what our own events are built on. */

@@ -94,15 +94,20 @@ export const evaluateGroup = (facts: GroupFacts): Evaluation => {
   return { ready: false, leaves, nextAt: nextInstant(gates, tested, facts.now) };
 };
 
-/** Do two trees say the same? `since` follows from the rest. Leaves are stored only where this is false. */
-export const sameLeaves = (a: readonly Leaf[], b: readonly Leaf[]): boolean =>
+const same = (a: readonly Leaf[], b: readonly Leaf[], names: readonly (keyof Leaf)[]): boolean =>
   a.length === b.length &&
   a.every((leaf, index) => {
     const other = b[index];
-    if (other === undefined) return false;
-    const names = ['assetKey', 'alias', 'met', 'code', 'needed', 'actual'] as const;
-    return names.every((name) => leaf[name] === other[name]);
+    return other !== undefined && names.every((name) => leaf[name] === other[name]);
   });
+
+/** Do two trees say the same in the same words? `since` follows from the rest. */
+export const sameLeaves = (a: readonly Leaf[], b: readonly Leaf[]): boolean =>
+  same(a, b, ['assetKey', 'alias', 'met', 'code', 'needed', 'actual']);
+
+/** Do two trees give the same answers, whatever the values compared? Leaves are stored only where this is false: each `since` is kept by it. */
+export const sameAnswers = (a: readonly Leaf[], b: readonly Leaf[]): boolean =>
+  same(a, b, ['assetKey', 'alias', 'met', 'code', 'needed']);
 
 const newer = (a: VersionRef | null, b: VersionRef): VersionRef => (a !== null && a.ordinal > b.ordinal ? a : b);
 

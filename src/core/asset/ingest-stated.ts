@@ -7,7 +7,7 @@ import { beginEpoch, putHealth } from './epochs.ts';
 import type { AssetEventType, StatedEvent } from './event.ts';
 import type { Effects } from './ingest.ts';
 import { advanceSchema, carrySchemas, seeSchema } from './schemas.ts';
-import { type StatedCommit, takeStatedCommit } from './stated-commit.ts';
+import { isAhead, type StatedCommit, takeStatedCommit } from './stated-commit.ts';
 import { takeBackfill, takeCdc, takeDecision, takePartitionDone, takeVerdict } from './statements.ts';
 import type { Asset, AssetHistory } from './state.ts';
 import { type TagStatement, takeTag } from './tags.ts';
@@ -151,14 +151,35 @@ const take = (draft: Draft, event: StatedEvent, nonce: string): Taken => {
   }
 };
 
-const settle = (draft: Draft, taken: Taken): Effects & { readonly duplicate: boolean } => {
+/** What a statement did to the asset. */
+export interface StatedEffects extends Effects {
+  /** It said nothing new. */
+  readonly duplicate: boolean;
+  /** Dedup key of the event that it told once more, where that is known. */
+  readonly duplicateOf: string | null;
+}
+
+const keyOfRepeated = ({ asset, state }: Draft, event: StatedEvent): string | null => {
+  const { snapshotId, schemaId, watermark } = event;
+  if (event.eventType === 'SNAPSHOT_COMMITTED' && snapshotId !== null)
+    return dedupKeys.commit(asset.key, state.epoch, snapshotId);
+  if (event.eventType === 'SCHEMA_CHANGED' && schemaId !== null)
+    return dedupKeys.schema(asset.key, state.epoch, schemaId, null);
+  if (event.eventType === 'WATERMARK_ADVANCED' && watermark !== null)
+    return dedupKeys.watermark(asset.key, state.epoch, watermark);
+  return null;
+};
+
+const settle = (draft: Draft, event: StatedEvent, taken: Taken): StatedEffects => {
   const trusted = isTrusted(draft.asset);
   if (trusted && draft.versions.length > 0) {
     // Nobody scans: what waits for a scan is decided by what has been told. A commit also shows that the asset is alive.
     bindWaiting(draft, draft.now);
     if (draft.state.health === 'NEVER_READ') putHealth(draft, 'OK', null);
   }
-  return { ...finishDraft(draft), lookNow: taken === 'HINT', duplicate: taken === 'DUPLICATE' };
+  const duplicate = taken === 'DUPLICATE';
+  const duplicateOf = duplicate ? keyOfRepeated(draft, event) : null;
+  return { ...finishDraft(draft), lookNow: taken === 'HINT', duplicate, duplicateOf };
 };
 
 /**
@@ -171,12 +192,53 @@ export const ingestStated = (
   event: StatedEvent,
   receivedAt: EpochMs,
   nonce: string,
-): Result<Effects & { readonly duplicate: boolean }> => {
+): Result<StatedEffects> => {
   const asHint = OBSERVABLE.has(event.eventType) && !isTrusted(history.asset);
   const why = whyBad(event, asHint);
   if (why !== undefined) return refuse('BAD_EVENT', why);
   const draft = beginDraft(history, receivedAt, event.sourceType);
-  return ok(settle(draft, asHint ? takeHint(draft, event, nonce) : take(draft, event, nonce)));
+  return ok(settle(draft, event, asHint ? takeHint(draft, event, nonce) : take(draft, event, nonce)));
+};
+
+/**
+ * Is what `history` holds enough to take the statement, although versions older than the newest cut may have been left out of it, and the
+ * columns of its schemas? Only where the answer is surely the same: a commit ahead of all, or a word about one of the newest versions.
+ */
+export const newestSuffice = (history: AssetHistory, event: StatedEvent, now: EpochMs): boolean => {
+  const { asset, state, versions, tags, schemas } = history;
+  // The newest tag is that of the newest tagged version, and a waiting verdict is for any version.
+  if (tags.some((tag) => !tag.deleted)) return false;
+  if (history.verdicts.some((verdict) => verdict.snapshotId === null)) return false;
+  const { snapshotId, schemaId } = event;
+  switch (event.eventType) {
+    case 'SNAPSHOT_COMMITTED': {
+      const schemaKnown = schemas.some((one) => one.epoch === state.epoch && one.schemaId === schemaId);
+      if (!isTrusted(asset) || snapshotId === null || !(schemaId === null || schemaKnown)) return false;
+      return isAhead({ asset, state, versions, now }, { ...event, snapshotId });
+    }
+    case 'QUALITY_CHECK_PASSED':
+    case 'QUALITY_CHECK_FAILED':
+      return event.startedAt === null && snapshotId !== null && inEpoch({ versions, state }, snapshotId) !== undefined;
+    case 'BACKFILL_STARTED':
+    case 'BACKFILL_COMPLETED':
+    case 'CDC_LAG_DETECTED':
+    case 'CDC_LAG_RECOVERED':
+      return true;
+    case 'WATERMARK_ADVANCED':
+    case 'TAG_CREATED':
+    case 'TAG_MOVED':
+    case 'TAG_DELETED':
+    case 'SCHEMA_CHANGED':
+    case 'SCHEMA_CHANGE_APPROVED':
+    case 'SCHEMA_CHANGE_REJECTED':
+    case 'PARTITION_DONE':
+    case 'HISTORY_GAP':
+    case 'ROLLED_BACK':
+    case 'RECREATED':
+    case 'SOURCE_UNREADABLE':
+    case 'SOURCE_RECOVERED':
+      return false;
+  }
 };
 
 /** A person lets a held asset go on (onGap, onRollback, onRecreate: HOLD). Changes nothing if it is not held. */

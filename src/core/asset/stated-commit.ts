@@ -1,6 +1,6 @@
 import { type CommitOrder, compareCommits } from './commit-order.ts';
 import { promote, raiseWatermark, recordCommit } from './commits.ts';
-import { addEvent, type Draft, inEpoch, setState } from './draft.ts';
+import { addEvent, type Draft, inEpoch, type Recorded, setState } from './draft.ts';
 import { dedupKeys } from './dedup.ts';
 import { beginEpoch } from './epochs.ts';
 import type { StatedEvent } from './event.ts';
@@ -29,7 +29,10 @@ const NO_DATA = new Set([
 const saysData = (event: StatedEvent): boolean =>
   event.dataChange ?? !NO_DATA.has((event.commitKind ?? '').toUpperCase());
 
-const commitOf = (draft: Draft, event: StatedCommit): Commit => ({
+/** What the order of commits is told from. */
+type Known = Pick<Draft, 'asset' | 'state' | 'now'> & Recorded;
+
+const commitOf = (draft: Known, event: StatedCommit): Commit => ({
   snapshotId: event.snapshotId,
   operation: event.commitKind ?? 'COMMIT',
   dataChange: saysData(event),
@@ -44,7 +47,7 @@ const commitOf = (draft: Draft, event: StatedCommit): Commit => ({
   ...(event.backfill === true ? { backfill: true } : {}),
 });
 
-const inThisEpoch = (draft: Draft): readonly Version[] =>
+const inThisEpoch = (draft: Known): readonly Version[] =>
   draft.versions.filter((version) => version.epoch === draft.state.epoch);
 
 /**
@@ -53,14 +56,14 @@ const inThisEpoch = (draft: Draft): readonly Version[] =>
  */
 type Relation = 'NEW' | 'KNOWN' | 'OLDER' | 'FOREIGN' | 'REWIND' | 'RECREATED';
 
-const otherTable = (draft: Draft, event: StatedEvent): boolean =>
+const otherTable = (draft: Known, event: StatedEvent): boolean =>
   event.tableId !== null && draft.state.tableId !== null && event.tableId !== draft.state.tableId;
 
 /** Only after a rewind was seen is an early commit time a reason for doubt; before, it is a writer's clock that is off. */
-const beforeThisEpoch = (draft: Draft, commit: Commit, versions: readonly Version[]): boolean =>
+const beforeThisEpoch = (draft: Known, commit: Commit, versions: readonly Version[]): boolean =>
   draft.state.epoch > 1 && commit.commitTime < (versions[0]?.commitTime ?? commit.commitTime);
 
-const relationOf = (draft: Draft, event: StatedCommit, commit: Commit): Relation => {
+const relationOf = (draft: Known, event: StatedCommit, commit: Commit): Relation => {
   const versions = inThisEpoch(draft);
   const head = versions.at(-1);
   const later = head === undefined || commit.commitTime > head.commitTime;
@@ -81,6 +84,10 @@ const byNumber = ({ order }: CommitOrder, rewound: boolean): Relation => {
   if (order > 0) return 'NEW';
   return rewound ? 'REWIND' : 'OLDER';
 };
+
+/** Is the commit newer than everything in `known`, in the incarnation that goes on? Then older versions have no say in what it is. */
+export const isAhead = (known: Known, event: StatedCommit): boolean =>
+  relationOf(known, event, commitOf(known, event)) === 'NEW';
 
 const noteStated = (
   draft: Draft,

@@ -82,7 +82,5 @@ const THEN: Readonly<Record<TaskWait['onTimeout'], string>> = {
 };
 
 /** Why an attempt failed, or went on, when its time was up. */
-export const timeoutSentence = (
-  { timeoutSeconds, onTimeout }: TaskWait,
-  groups: readonly WaitingGroup[],
-): string => `Waited ${durationWords(timeoutSeconds ?? 0)} in vain for ${waitingWords(groups)}.${THEN[onTimeout]}`;
+export const timeoutSentence = ({ timeoutSeconds, onTimeout }: TaskWait, groups: readonly WaitingGroup[]): string =>
+  `Waited ${durationWords(timeoutSeconds ?? 0)} in vain for ${waitingWords(groups)}.${THEN[onTimeout]}`;

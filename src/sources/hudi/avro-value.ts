@@ -47,7 +47,7 @@ export interface Shape {
 const NOTHING: JsonObject = {};
 
 /** Resolves a reference, and of a union the branch that the next bytes choose. Throws RangeError for an unknown type. */
-export function shapeOf(type: Json | undefined, tap: AvroTap, schema: AvroSchema): Shape {
+function shapeOf(type: Json | undefined, tap: AvroTap, schema: AvroSchema): Shape {
   if (Array.isArray(type)) {
     const branch = (type as readonly Json[])[tap.size()];
     if (branch === undefined || Array.isArray(branch))

@@ -62,6 +62,8 @@ interface Case {
   readonly survivors: readonly Instant[];
   /** Requested times of writes that had begun and are gone without a word. */
   readonly ended: readonly string[];
+  /** Nothing has ever been completed, as far as the timeline shows. */
+  readonly untouched: boolean;
 }
 
 /**
@@ -86,6 +88,7 @@ export function decide(before: Remembered | null, now: Timeline, found: Found): 
     gone: vanished.filter(({ time }) => !isLost(time)),
     survivors: vanished.length === 0 ? before.seen : before.seen.filter(({ key }) => now.keys.has(key)),
     ended: ended.filter((time) => !isLost(time)),
+    untouched: now.keys.size === 0,
   });
 }
 
@@ -106,12 +109,12 @@ const oldestOf = (times: readonly string[]): string | undefined =>
   );
 
 function settle(given: Case): Verdict | Question {
-  const { found, fresh, lost, gone, survivors, ended, before } = given;
+  const { found, fresh, lost, gone, survivors, ended, before, untouched } = given;
   const firstKept = oldestOf(survivors.map(({ time }) => time));
   const archivedOnly =
     gone.length === 0 || (firstKept !== undefined && gone.every(({ time }) => isOlder(time, firstKept)));
   // Nothing that was not seen can have been archived: it would be older than a version that still stands.
-  const nothingMissed = ended.length === 0 && (before.seen.length > 0 || fresh.length === 0);
+  const nothingMissed = ended.length === 0 && (before.seen.length > 0 || untouched);
   if (archivedOnly && nothingMissed) return concluded(lost, fresh, []);
   if (found.archive === null)
     return { kind: 'ARCHIVE', oldest: oldestOf([...gone.map(({ time }) => time), ...ended]) ?? '' };

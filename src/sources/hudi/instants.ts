@@ -24,7 +24,7 @@ export interface Timeline {
   /** Completed actions that make a version, in the engine's order, oldest first. */
   readonly versions: readonly Instant[];
   /** Keys of all completed actions. */
-  readonly keys: Pick<ReadonlySet<string>, 'has'>;
+  readonly keys: Pick<ReadonlySet<string>, 'has' | 'size'>;
   /** Completed rollbacks and restores. */
   readonly takebacks: readonly Instant[];
   readonly cleans: readonly Instant[];
@@ -41,6 +41,7 @@ const TIME = /^\d{14,20}$/;
 const HOUSEKEEPING = new Set(['clean', 'rollback', 'restore', 'savepoint', 'indexing', 'schemacommit']);
 const WRITES = new Set(['commit', 'deltacommit', 'replacecommit']);
 const SERVICES = new Set<string>(['compaction', 'logcompaction', 'clustering']);
+const MAY_BE_SERVICE = /compaction|clustering/;
 
 /** The writes that Hudi completes; an action of another name is new to this reader. */
 export const isKnownWrite = (action: string): boolean => WRITES.has(action);
@@ -96,6 +97,8 @@ export const isVersion = (instant: Instant): boolean => !HOUSEKEEPING.has(instan
 export interface Names {
   readonly folder: string;
   readonly names: readonly string[];
+  /** Actions by the names of their files that were taken apart before: most of a long timeline is the same at the next look. */
+  readonly known?: ReadonlyMap<string, Instant>;
 }
 
 /**
@@ -105,9 +108,9 @@ export interface Names {
 export function readTimeline(folders: readonly Names[], byCompletion: boolean): Timeline {
   const completed = new Map<string, Instant>();
   const started: string[] = [];
-  for (const { folder, names } of folders)
+  for (const { folder, names, known } of folders)
     for (const name of names) {
-      const instant = completedInstant(folder, name);
+      const instant = known?.get(name) ?? completedInstant(folder, name);
       if (instant !== null) {
         // Of two files for one action the one that tells its completion time is kept.
         if ((completed.get(instant.key)?.completion ?? null) === null) completed.set(instant.key, instant);
@@ -133,6 +136,7 @@ function readStarted(names: readonly string[], done: ReadonlySet<string>): Pick<
   for (const name of names) {
     const dot = name.indexOf('.');
     const time = name.slice(0, dot);
+    if (done.has(time) && !MAY_BE_SERVICE.test(name)) continue;
     const word = dot === name.lastIndexOf('.') ? 'commit' : name.slice(dot + 1, name.lastIndexOf('.'));
     if (SERVICES.has(word)) services.set(time, word as Service);
     else if (WRITES.has(word) && !done.has(time) && TIME.test(time)) pending.add(`${time}.${word}`);

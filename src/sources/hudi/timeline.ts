@@ -38,18 +38,19 @@ export async function listTimeline(reader: TableReader, config: TableConfig, mem
   const former = memory === null ? place : (memory.timeline ?? '');
   const folders = former === place ? [place] : [former, place];
   const listed: Names[] = [];
-  for (const folder of folders) listed.push(await namesIn(reader, folder));
+  for (const folder of folders) listed.push(await namesIn(reader, folder, memory));
   const timeline = readTimeline(listed, byCompletion);
   const missing = timeline.versions.length === 0 || memory?.seen.some(({ key }) => !timeline.keys.has(key)) === true;
   if (folders.length > 1 || !missing) return timeline;
-  const other = await namesIn(reader, place === '' ? 'timeline' : '');
+  const other = await namesIn(reader, place === '' ? 'timeline' : '', memory);
   return isLive(other, memory) ? readTimeline([...listed, other], byCompletion) : timeline;
 }
 
-const namesIn = async (reader: TableReader, folder: string): Promise<Names> => ({
-  folder,
-  names: (await reader.names(folder)) ?? [],
-});
+async function namesIn(reader: TableReader, folder: string, memory: Memory | null): Promise<Names> {
+  const names = (await reader.names(folder)) ?? [];
+  if (memory === null || (memory.timeline ?? '') !== folder) return { folder, names };
+  return { folder, names, known: new Map(memory.seen.map((version) => [version.file, version])) };
+}
 
 /** Does the folder hold a part of the timeline? Files that an upgrade left behind are of versions that are not known any more. */
 const isLive = ({ folder, names }: Names, memory: Memory | null): boolean =>

@@ -6,9 +6,20 @@ const CHANNEL = 'sluice_hints';
 /** At most one NOTIFY in this time: each takes a lock that all of the database's share (facts/engines.md 1.1). */
 const FLUSH_MS = 20;
 const RECONNECT_MS = 1_000;
-const ALL: readonly Hint[] = ['ASSETS', 'GROUPS', 'COMMANDS', 'TASKS', 'CHANGED'];
+/** As an object, so that the compiler misses the one that a new hint would lack. */
+const HINTS: Readonly<Record<Hint, true>> = {
+  ASSETS: true,
+  GROUPS: true,
+  COMMANDS: true,
+  TASKS: true,
+  DEADLINES: true,
+  CHANGED: true,
+  CHANGED_ASSETS: true,
+  CHANGED_GROUPS: true,
+  CHANGED_RUNS: true,
+};
 
-const isHint = (word: string): word is Hint => ALL.some((hint) => hint === word);
+const isHint = (word: string): word is Hint => Object.hasOwn(HINTS, word);
 
 /**
  * Hints from process to process by LISTEN and NOTIFY, on a session of their own, outside every transaction that matters. Any may be lost; after a
@@ -91,7 +102,7 @@ export class PostgresHints implements HintRelay {
   }
 
   #tellAll(): void {
-    if (this.#client !== null) for (const hint of ALL) this.#listener?.(hint);
+    if (this.#client !== null) for (const hint of Object.keys(HINTS).filter(isHint)) this.#listener?.(hint);
   }
 
   /** Our own were told to our own listeners when they were committed. */

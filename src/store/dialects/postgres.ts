@@ -1,7 +1,7 @@
 import { sql, type SqlBool } from 'kysely';
 import type { EpochMs } from '../../core/time.ts';
 import type { Dialect } from '../dialect.ts';
-import type { ColumnKind, Table, TableChange } from '../table.ts';
+import type { ColumnKind, Table } from '../table.ts';
 import { alterTable } from './alter-table.ts';
 import { loose, onConflict } from './on-conflict.ts';
 import { isTransient, refusal } from './postgres-errors.ts';
@@ -26,14 +26,14 @@ export const postgresDialect = (clock?: () => EpochMs): Dialect => ({
   ...onConflict,
   insertForId: async (db, table, row) => {
     const query = loose(db).insertInto(table as string).values(row as Record<string, unknown>);
-    return (await query.returning('id').executeTakeFirstOrThrow())['id'] as bigint;
+    return (await query.returning('id' as never).executeTakeFirstOrThrow())['id'] as bigint;
   },
   // NO KEY: foreign keys that point to the row may be written meanwhile.
   lockRow: async (db, table, column, value) => {
     await sql`select 1 from ${sql.table(table)} where ${sql.ref(column)} = ${value} for no key update`.execute(db);
   },
   lockRows: async (db, table, column, values) => {
-    const rows = loose(db).selectFrom(table).select(sql`1`.as('locked')).where(among(column, values));
+    const rows = loose(db).selectFrom(table as string).select(sql`1`.as("locked")).where(among(column, values));
     await rows.orderBy(column).forNoKeyUpdate().execute();
   },
   among,

@@ -69,6 +69,7 @@ const refuseForeign = async (tx: Tx, row: Row<'t_ds_asset'>, project: Row<'t_ds_
 
 /** A scan of the old place that is under way must not be recorded; what the new place shows is compared with the old cursor. */
 const moveTable = async (tx: Tx, row: Row<'t_ds_asset'>): Promise<void> => {
+  await tx.dialect.lockRow(tx.db, 't_ds_asset_state', 'asset_id', row.id);
   await tx.db
     .updateTable('t_ds_asset_event_consumer_offset')
     .set((e) => ({ revision: e('revision', '+', 1n) }))

@@ -6,7 +6,7 @@ import { SluiceError } from '../../core/errors.ts';
 import { conditionJson, flag, settingsJson } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { Tx } from '../engine.ts';
-import { findAssetRow } from './asset-load.ts';
+import { findAssetRow, wasRead } from './asset-load.ts';
 import {
   type Consumed,
   NOTHING,
@@ -216,6 +216,8 @@ const beginOf = async (tx: Tx, key: AssetKey, startFrom: StartFrom): Promise<Beg
     return { consumed: NOTHING, afterSnapshot: null, detail: 'begins with what is there now' };
   const after = startFrom === 'NEXT' ? null : (startFrom[key] ?? null);
   const asset = await findAssetRow(tx, key);
+  // A poll that is being recorded has either ended, and is seen here, or will see the new member: no version falls between.
+  if (asset !== undefined) await tx.dialect.lockRow(tx.db, 't_ds_asset_state', 'asset_id', asset.id);
   if (asset === undefined || !(await wasRead(tx, asset)))
     return { consumed: UNDECIDED, afterSnapshot: after, detail: 'begins when the table has first been read' };
   if (after !== null) {
@@ -230,16 +232,6 @@ const beginOf = async (tx: Tx, key: AssetKey, startFrom: StartFrom): Promise<Beg
   const detail =
     consumed.ref === null ? 'begins with its first commit' : `begins after snapshot ${consumed.ref.snapshotId}`;
   return { consumed, afterSnapshot: null, detail };
-};
-
-/** A table that nobody can read has no more to tell than what was pushed. */
-const wasRead = async (tx: Tx, asset: Row<'t_ds_asset'>): Promise<boolean> => {
-  if (asset.location === null) return true;
-  const query = tx.db
-    .selectFrom('t_ds_asset_event_consumer_offset')
-    .select('first_read_time')
-    .where('asset_id', '=', asset.id);
-  return ((await query.executeTakeFirst())?.first_read_time ?? null) !== null;
 };
 
 const keptDetail = async (tx: Tx, member: MemberRow): Promise<string> => {

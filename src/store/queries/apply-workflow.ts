@@ -1,6 +1,6 @@
 import type { PlanLine, WorkflowDeclaration } from '../../core/declaration.ts';
 import type { WorkflowDefinition } from '../../core/workflow/definition.ts';
-import { canonical, failureStrategies, flag, groupsJson, releaseStates, text } from '../codecs.ts';
+import { canonical, failureStrategies, flag, groupsJson, releaseStates, text, waitJson } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { Tx } from '../engine.ts';
 import { newestDefinition } from './definitions.ts';
@@ -185,6 +185,7 @@ const taskContent = (task: TaskDeclaration) => ({
   timeout_seconds: task.timeoutSeconds === null ? null : BigInt(task.timeoutSeconds),
   inputs_json: text(task.inputs),
   outputs_json: text(task.outputs),
+  wait_json: waitJson(task.wait),
 });
 
 const dropOtherTasks = async (tx: Tx, workflow: bigint, names: readonly string[]): Promise<void> => {

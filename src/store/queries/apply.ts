@@ -2,6 +2,7 @@ import type { AssetKey } from '../../core/asset/key.ts';
 import type { ApplyPlan, PlanLine, ProjectDeclaration, WorkflowDeclaration } from '../../core/declaration.ts';
 import { SluiceError } from '../../core/errors.ts';
 import { buildGraph } from '../../core/workflow/graph.ts';
+import { waitProblems } from '../../core/workflow/task-wait.ts';
 import type { Tx } from '../engine.ts';
 import { saveAsset } from './apply-assets.ts';
 import { saveGroups } from './apply-groups.ts';
@@ -15,8 +16,13 @@ export const applyDeclaration = async (
   declaration: ProjectDeclaration,
   strict: boolean,
 ): Promise<Omit<ApplyPlan, 'dryRun'>> => {
-  for (const workflow of declaration.workflows) refuseBroken(workflow);
+  for (const workflow of declaration.workflows) {
+    refuseBroken(workflow);
+    refuseBrokenWaits(workflow);
+  }
   refuseDoubles(declaration);
+  // People apply seldom: one at a time, so that two who make the same thing at once make it once.
+  await tx.dialect.oneAtATime(tx.db, 'apply');
   const project = await ensureProject(tx, declaration.project);
   const lines: PlanLine[] = [];
   for (const asset of declaration.assets) lines.push(await saveAsset(tx, project, asset));
@@ -52,6 +58,20 @@ const refuseBroken = (workflow: WorkflowDeclaration): void => {
   }
 };
 
+const refuseBrokenWaits = (workflow: WorkflowDeclaration): void => {
+  for (const { wait } of workflow.tasks)
+    for (const group of wait?.groups ?? [])
+      refuseDoubleAsset(
+        workflow.name,
+        group.name,
+        group.conditions.map((condition) => condition.assetKey),
+      );
+  const [problem] = waitProblems(workflow);
+  if (problem === undefined) return;
+  const { task, group, detail } = problem;
+  throw new SluiceError('BAD_FILE', `Task ${task} of workflow ${workflow.name}, group ${group}: ${detail}`);
+};
+
 const refuseDoubles = ({ assets, workflows }: ProjectDeclaration): void => {
   const names = [
     ...assets.map((asset) => `asset ${asset.key}`),
@@ -81,6 +101,9 @@ const unknownAssets = async (tx: Tx, workflow: WorkflowDeclaration, strict: bool
   return warnings;
 };
 
+const waitedFor = ({ wait }: WorkflowDeclaration['tasks'][number]): readonly AssetKey[] =>
+  (wait?.groups ?? []).flatMap((group) => group.conditions.map((condition) => condition.assetKey));
+
 /** Every asset that the workflow reads, and where it is first named. */
 const namedAssets = (workflow: WorkflowDeclaration): ReadonlyMap<AssetKey, string> => {
   const named: [AssetKey, string][] = [
@@ -91,7 +114,9 @@ const namedAssets = (workflow: WorkflowDeclaration): ReadonlyMap<AssetKey, strin
     ),
     ...workflow.inputs.map((key) => [key, `Workflow ${workflow.name}`] as [AssetKey, string]),
     ...workflow.tasks.flatMap((task) =>
-      task.inputs.map((key) => [key, `Task ${task.name} of workflow ${workflow.name}`] as [AssetKey, string]),
+      [...task.inputs, ...waitedFor(task)].map(
+        (key) => [key, `Task ${task.name} of workflow ${workflow.name}`] as [AssetKey, string],
+      ),
     ),
   ];
   return new Map(named.reverse());

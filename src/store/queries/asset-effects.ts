@@ -1,43 +1,72 @@
 import type { RecordedEvent } from '../../core/asset/event.ts';
 import type { Effects } from '../../core/asset/ingest.ts';
-import type { Verdict } from '../../core/asset/state.ts';
+import type { AssetState, Verdict } from '../../core/asset/state.ts';
+import type { Version } from '../../core/asset/version.ts';
+import { insertMany, upsertMany } from '../bulk.ts';
 import { big } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { Tx } from '../engine.ts';
-import { type AssetRecord, chunks } from './asset-load.ts';
+import { chunks } from './asset-load.ts';
 import { eventRow, schemaRow, stateColumns, tagRow, verdictRow, versionRow } from './asset-rows.ts';
-import { enqueueAsset } from './queue.ts';
+import { enqueueAssets } from './queue.ts';
 
-/** Writes what an input changes; the events that were not known yet. */
-export const writeEffects = async (
-  tx: Tx,
-  record: AssetRecord,
-  effects: Effects,
-): Promise<readonly RecordedEvent[]> => {
-  const { row, state } = record;
-  await writeState(tx, record, effects);
-  await withdraw(tx, row.id, state.lastOrdinal, effects);
-  await writeVersions(tx, row.id, effects);
-  await releaseWaiting(tx, row.id, effects);
-  await writeVerdicts(tx, row.id, effects);
-  await writeSchemasAndTags(tx, row.id, effects);
-  const events = await writeEvents(tx, row, effects.events);
-  if (effects.touchesGroups) await enqueueAsset(tx, row.asset_hash);
-  if (events.length > 0 || effects.state.version !== state.version) tx.hint('CHANGED_ASSETS');
+/** What an input changes of one asset. */
+export interface Change {
+  readonly row: Row<'t_ds_asset'>;
+  /** As it was before. */
+  readonly state: AssetState;
+  readonly effects: Effects;
+  /** Versions that are known to be recorded. */
+  readonly versions: readonly Version[];
+  /** May a verdict wait for one of the new versions? */
+  readonly awaitsVersion: boolean;
+}
+
+/** Another transaction recorded one of these versions, or an older one that was not looked at has its id. */
+export class KnownVersion extends Error {}
+
+/**
+ * Writes what inputs change, of each asset once; the events that were not known yet, and the state's version as it is now, by asset id.
+ * Throws KnownVersion, after which the transaction must be undone.
+ */
+export const writeChanges = async (tx: Tx, changes: readonly Change[]): Promise<readonly RecordedEvent[]> => {
+  await writeStates(tx, changes);
+  for (const { row, state, effects } of changes) await withdraw(tx, row.id, state.lastOrdinal, effects);
+  await writeVersions(tx, changes);
+  for (const { row, effects, awaitsVersion } of changes) {
+    if (awaitsVersion) await releaseWaiting(tx, row.id, effects);
+    await writeSchemasAndTags(tx, row.id, effects);
+  }
+  await writeVerdicts(tx, changes);
+  const events = await writeEvents(tx, changes);
+  const touched = changes.filter(({ effects }) => effects.touchesGroups);
+  await enqueueAssets(
+    tx,
+    touched.map(({ row }) => row.asset_hash),
+  );
+  if (events.length > 0 || changes.some((change) => versionAfter(change) !== change.state.version))
+    tx.hint('CHANGED_ASSETS');
   return events;
 };
 
+/** The state's version rises with everything that decisions look at, also where the state itself says what it said. */
+export const versionAfter = ({ state, effects }: Change): number =>
+  effects.state.version === state.version && effects.touchesGroups ? state.version + 1 : effects.state.version;
+
 /** Compare-and-set on the state's version. The row is locked, so losing it means that somebody wrote around the store. */
-const writeState = async (tx: Tx, { row, state }: AssetRecord, effects: Effects): Promise<void> => {
-  if (effects.state.version === state.version) return;
-  const result = await tx.db
-    .updateTable('t_ds_asset_state')
-    .set({ ...stateColumns(effects.state), update_time: tx.now })
-    .where('asset_id', '=', row.id)
-    .where('version', '=', big(state.version))
-    .executeTakeFirst();
-  if (result.numUpdatedRows !== 1n)
-    throw new Error(`The state of ${row.asset_key} was changed by another writer in the middle of a transaction.`);
+const writeStates = async (tx: Tx, changes: readonly Change[]): Promise<void> => {
+  const rows = changes
+    .filter((change) => versionAfter(change) !== change.state.version)
+    .map((change) => ({
+      asset_id: change.row.id,
+      asset_key: change.row.asset_key,
+      ...stateColumns({ ...change.effects.state, version: versionAfter(change) }),
+      update_time: tx.now,
+    }));
+  const overtaken = 'excluded.version = t_ds_asset_state.version + 1';
+  const written = await upsertMany(tx, 't_ds_asset_state', rows, ['asset_id'], overtaken);
+  if (written !== rows.length)
+    throw new Error('The state of an asset was changed by another writer in the middle of a transaction.');
 };
 
 const withdraw = async (tx: Tx, assetId: bigint, lastOrdinal: number, effects: Effects): Promise<void> => {
@@ -54,51 +83,51 @@ const withdraw = async (tx: Tx, assetId: bigint, lastOrdinal: number, effects: E
   }
 };
 
-const writeVersions = async (tx: Tx, assetId: bigint, { newVersions, nowDataChange }: Effects): Promise<void> => {
-  const rows = newVersions.map((version) => versionRow(version, assetId));
-  const written = await tx.dialect.insertIgnore(tx.db, 't_ds_asset_version', rows);
-  if (written !== rows.length)
-    throw new Error(`A version of ${newVersions[0]?.assetKey} was about to be recorded twice.`);
-  for (const ordinals of chunks(nowDataChange.map(big)))
-    await tx.db
-      .updateTable('t_ds_asset_version')
-      .set({ data_change: 1n })
-      .where('asset_id', '=', assetId)
-      .where('ordinal', 'in', ordinals)
-      .execute();
+const writeVersions = async (tx: Tx, changes: readonly Change[]): Promise<void> => {
+  const rows = changes.flatMap(({ row, effects }) => effects.newVersions.map((version) => versionRow(version, row.id)));
+  if ((await insertMany(tx, 't_ds_asset_version', rows)) !== rows.length)
+    throw new KnownVersion('A version was about to be recorded twice.');
+  for (const { row, effects } of changes)
+    for (const ordinals of chunks(effects.nowDataChange.map(big)))
+      await tx.db
+        .updateTable('t_ds_asset_version')
+        .set({ data_change: 1n })
+        .where('asset_id', '=', row.id)
+        .where('ordinal', 'in', ordinals)
+        .execute();
 };
 
-const writeVerdicts = async (tx: Tx, assetId: bigint, { verdicts, boundVerdicts }: Effects): Promise<void> => {
-  for (const verdict of boundVerdicts) await removeWaiting(tx, assetId, verdict);
-  const known = await knownVersions(tx, assetId, verdicts);
-  for (const verdict of verdicts) {
-    const row = verdictRow(verdict, assetId, !known.has(`${verdict.epoch}:${verdict.snapshotId}`));
-    const { status, check_time, started_at, check_run_id, waiting } = row;
-    if (verdict.snapshotId === null) await tx.db.insertInto('t_ds_asset_quality').values(row).execute();
-    else
-      await tx.dialect.upsert(tx.db, 't_ds_asset_quality', row, ['asset_id', 'epoch', 'snapshot_id', 'check_name'], {
-        status,
-        check_time,
-        started_at,
-        check_run_id,
-        waiting,
-      });
+const writeVerdicts = async (tx: Tx, changes: readonly Change[]): Promise<void> => {
+  for (const { row, effects } of changes)
+    for (const verdict of effects.boundVerdicts) await removeWaiting(tx, row.id, verdict);
+  const named = [];
+  for (const change of changes) {
+    const { row, effects } = change;
+    const known = await knownVersions(tx, change);
+    for (const verdict of effects.verdicts) {
+      const written = verdictRow(verdict, row.id, !known.has(`${verdict.epoch}:${verdict.snapshotId}`));
+      if (verdict.snapshotId !== null) named.push(written);
+      else await tx.db.insertInto('t_ds_asset_quality').values(written).execute();
+    }
   }
+  await upsertMany(tx, 't_ds_asset_quality', named, ['asset_id', 'epoch', 'snapshot_id', 'check_name']);
 };
 
 /** Which of the versions that the verdicts name are recorded, as "epoch:id". */
-const knownVersions = async (tx: Tx, assetId: bigint, verdicts: readonly Verdict[]): Promise<ReadonlySet<string>> => {
-  const known = new Set<string>();
-  for (const ids of chunks(verdicts.map((verdict) => verdict.snapshotId).filter((id) => id !== null))) {
-    const query = tx.db
-      .selectFrom('t_ds_asset_version')
-      .select(['epoch', 'snapshot_id'])
-      .where('asset_id', '=', assetId);
-    for (const row of await query.where('snapshot_id', 'in', ids).execute())
-      known.add(`${row.epoch}:${row.snapshot_id}`);
+const knownVersions = async (tx: Tx, { row, effects, versions }: Change): Promise<ReadonlySet<string>> => {
+  const known = new Set([...versions, ...effects.newVersions].map(nameOf));
+  const open = effects.verdicts.filter((verdict) => verdict.snapshotId !== null && !known.has(nameOf(verdict)));
+  for (const verdicts of chunks(open)) {
+    const ids = verdicts.flatMap(({ snapshotId }) => snapshotId ?? []);
+    const query = tx.db.selectFrom('t_ds_asset_version').select(['epoch', 'snapshot_id']);
+    const rows = await query.where('asset_id', '=', row.id).where(tx.dialect.among('snapshot_id', ids)).execute();
+    for (const { epoch, snapshot_id } of rows) known.add(`${epoch}:${snapshot_id}`);
   }
   return known;
 };
+
+const nameOf = ({ epoch, snapshotId }: { readonly epoch: number; readonly snapshotId: string | null }): string =>
+  `${epoch}:${snapshotId}`;
 
 /** Verdicts that came before their version wait no longer. */
 const releaseWaiting = async (tx: Tx, assetId: bigint, { newVersions, state }: Effects): Promise<void> => {
@@ -142,43 +171,31 @@ const writeSchemasAndTags = async (tx: Tx, assetId: bigint, { schemas, tags }: E
   }
 };
 
-const writeEvents = async (
-  tx: Tx,
-  asset: Row<'t_ds_asset'>,
-  events: readonly RecordedEvent[],
-): Promise<readonly RecordedEvent[]> => {
-  if (events.length === 0) return [];
-  const byHash = new Map(events.map((event) => [tx.sha256(event.dedupKey), event]));
+const writeEvents = async (tx: Tx, changes: readonly Change[]): Promise<readonly RecordedEvent[]> => {
+  const byHash = new Map(
+    changes.flatMap(({ row, effects }) => effects.events.map((event) => [tx.sha256(event.dedupKey), { event, row }])),
+  );
   const known = await countKnown(tx, [...byHash.keys()]);
   const fresh = [...byHash].filter(([hash]) => !known.has(hash));
-  await tx.dialect.insertIgnore(
-    tx.db,
+  await insertMany(
+    tx,
     't_ds_asset_event',
-    fresh.map(([hash, event]) => eventRow(event, hash, asset)),
+    fresh.map(([hash, { event, row }]) => eventRow(event, hash, row)),
   );
-  return fresh.map(([, event]) => event);
+  return fresh.map(([, { event }]) => event);
 };
 
 /** Which of these events are recorded already; each such repetition is counted. */
 export const countKnown = async (tx: Tx, hashes: readonly string[]): Promise<ReadonlySet<string>> => {
-  const known = new Set<string>();
-  for (const part of chunks(hashes)) {
-    const rows = await tx.db
-      .selectFrom('t_ds_asset_event')
-      .select('dedup_hash')
-      .where('dedup_hash', 'in', part)
-      .execute();
-    if (rows.length === 0) continue;
-    for (const row of rows) known.add(row.dedup_hash);
+  if (hashes.length === 0) return new Set();
+  const those = tx.db.selectFrom('t_ds_asset_event').select('dedup_hash');
+  const rows = await those.where(tx.dialect.among('dedup_hash', hashes)).execute();
+  const known = rows.map((row) => row.dedup_hash);
+  if (known.length > 0)
     await tx.db
       .updateTable('t_ds_asset_event')
       .set((e) => ({ duplicate_count: e('duplicate_count', '+', 1n) }))
-      .where(
-        'dedup_hash',
-        'in',
-        rows.map((row) => row.dedup_hash),
-      )
+      .where(tx.dialect.among('dedup_hash', known))
       .execute();
-  }
-  return known;
+  return new Set(known);
 };

@@ -3,7 +3,7 @@ import type { AssetKey } from '../../core/asset/key.ts';
 import { qualityOf } from '../../core/asset/quality.ts';
 import type { Asset, QualityStatus, Verdict } from '../../core/asset/state.ts';
 import type { Version } from '../../core/asset/version.ts';
-import { big } from '../codecs.ts';
+import { big, waitOf } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { View } from '../engine.ts';
 import { pageOf, sliceOf } from '../paging.ts';
@@ -101,12 +101,39 @@ const newestVerdicts = async (view: View, assetId: bigint): Promise<readonly Ver
   return rows.map(verdictOf);
 };
 
-const consumersOf = async (view: View, asset: Row<'t_ds_asset'>): Promise<AssetDetails['consumers']> =>
+const consumersOf = async (view: View, asset: Row<'t_ds_asset'>): Promise<AssetDetails['consumers']> => [
+  ...(await workflowConsumers(view, asset)),
+  ...(await taskConsumers(view, asset)),
+];
+
+/** Waiting tasks as they are declared now. */
+const taskConsumers = async (view: View, asset: Row<'t_ds_asset'>): Promise<AssetDetails['consumers']> => {
+  const rows = await view.db
+    .selectFrom('t_ds_task_definition as task')
+    .innerJoin('t_ds_task_definition_log as log', (join) =>
+      join.onRef('log.code', '=', 'task.code').onRef('log.version', '=', 'task.version'),
+    )
+    .innerJoin('t_ds_workflow_definition as workflow', 'workflow.code', 'task.workflow_definition_code')
+    .select(['workflow.name as workflow', 'task.name as task', 'log.wait_json'])
+    .where('log.wait_json', 'is not', null)
+    .orderBy('workflow.name')
+    .orderBy('task.name')
+    .execute();
+  return rows.flatMap(({ workflow, task, wait_json: wait }) =>
+    (waitOf(wait)?.groups ?? [])
+      .filter(({ conditions }) => conditions.some(({ assetKey }) => assetKey === asset.asset_key))
+      .map(({ name }) => ({ workflow, group: name, task })),
+  );
+};
+
+const workflowConsumers = async (view: View, asset: Row<'t_ds_asset'>): Promise<AssetDetails['consumers']> =>
   view.db
     .selectFrom('t_ds_asset_dependency as dependency')
     .innerJoin('t_ds_workflow_definition as workflow', 'workflow.code', 'dependency.workflow_definition_code')
     .select(['workflow.name as workflow', 'dependency.dependency_group as group'])
     .where('dependency.asset_hash', '=', asset.asset_hash)
+    // Members of waiting attempts come and go with them.
+    .where('dependency.task_definition_code', 'is', null)
     .orderBy('workflow.name')
     .orderBy('dependency.dependency_group')
     .execute();

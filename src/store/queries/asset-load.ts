@@ -25,7 +25,7 @@ export const chunks = <T>(items: readonly T[], size = IN_CHUNK): readonly (reado
 export const findAssetRow = async (view: View, key: AssetKey): Promise<Row<'t_ds_asset'> | undefined> =>
   view.db.selectFrom('t_ds_asset').selectAll().where('asset_hash', '=', view.sha256(key)).executeTakeFirst();
 
-const unknownAsset = (key: AssetKey): SluiceError =>
+export const unknownAsset = (key: AssetKey): SluiceError =>
   new SluiceError(
     'UNKNOWN_ASSET',
     `No asset ${key} is registered: declare it in a file and apply that, or correct the key.`,
@@ -35,6 +35,16 @@ export const assetRow = async (view: View, key: AssetKey): Promise<Row<'t_ds_ass
   const row = await findAssetRow(view, key);
   if (row === undefined) throw unknownAsset(key);
   return row;
+};
+
+/** Does it stand in the database what the table holds? One that nobody can read has no more to tell than what was pushed. */
+export const wasRead = async (view: View, asset: Row<'t_ds_asset'>): Promise<boolean> => {
+  if (asset.location === null) return true;
+  const query = view.db
+    .selectFrom('t_ds_asset_event_consumer_offset')
+    .select('first_read_time')
+    .where('asset_id', '=', asset.id);
+  return ((await query.executeTakeFirst())?.first_read_time ?? null) !== null;
 };
 
 /** The asset with its state and offset, locked against other writers. Throws UNKNOWN_ASSET. */

@@ -1,16 +1,13 @@
-import type { RecordedEvent, StatedEvent } from '../../core/asset/event.ts';
 import type { Effects, PollTimes } from '../../core/asset/ingest.ts';
 import { ingestPoll } from '../../core/asset/ingest-poll.ts';
-import { ingestStated } from '../../core/asset/ingest-stated.ts';
 import type { AssetKey } from '../../core/asset/key.ts';
 import type { Cursor, Poll } from '../../core/asset/poll.ts';
-import { SluiceError } from '../../core/errors.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { flag, isSet, num, parse, text } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { Tx } from '../engine.ts';
-import type { RecordReceipt, ScanTarget, StatedReceipt } from '../store.ts';
-import { countKnown, writeEffects } from './asset-effects.ts';
+import type { RecordReceipt, ScanTarget } from '../store.ts';
+import { writeChanges } from './asset-effects.ts';
 import { type AssetRecord, type Named, chunks, loadHistory, lockAsset } from './asset-load.ts';
 import { assetOf } from './asset-rows.ts';
 import { fixBaselines } from './baselines.ts';
@@ -39,7 +36,8 @@ export const recordPoll = async (
   if (num(offset.revision) !== revision) return { kind: 'STALE', target: targetOf(row, offset), events: [] };
   const history = await loadHistory(tx, record, namedByPoll(poll, isSet(offset.waiting)));
   const effects = ingestPoll(history, poll, times);
-  const events = await writeEffects(tx, record, effects);
+  const change = { row, state: record.state, effects, versions: history.versions, awaitsVersion: true };
+  const events = await writeChanges(tx, [change]);
   const waiting = isSet(offset.waiting) && (await stillWaiting(tx, record, effects));
   const read = poll.outcome.kind !== 'UNREADABLE';
   const moved = movedOffset(offset, poll, times.recordedAt, waiting);
@@ -140,6 +138,7 @@ export const recordIdle = async (
             (cases, { id, at: time }) => cases.when('asset_id', '=', id).then(time),
             e.case().when('asset_id', '=', first.id).then(first.at),
           )
+          .else(e.ref('last_scan_time'))
           .end(),
       }))
       .where(
@@ -149,47 +148,4 @@ export const recordIdle = async (
       )
       .execute();
   }
-};
-
-export const recordStated = async (tx: Tx, event: StatedEvent): Promise<StatedReceipt> => {
-  const record = await lockKnown(tx, event.assetKey);
-  if (record instanceof SluiceError)
-    return { status: 'REJECTED', problem: { code: record.code, detail: record.message }, event: null };
-  const history = await loadHistory(tx, record, namedByStatement(event));
-  const ingested = ingestStated(history, event, tx.now, tx.nonce());
-  if (!ingested.ok) return { status: 'REJECTED', problem: ingested.problem, event: null };
-  const effects = ingested.value;
-  const stated = effects.events.find((recorded) => recorded.eventType === event.eventType) ?? effects.events[0] ?? null;
-  if (effects.duplicate || (await isKnown(tx, stated))) return { status: 'DUPLICATE', problem: null, event: stated };
-  await writeEffects(tx, record, effects);
-  if (effects.lookNow || effects.verdicts.some((verdict) => verdict.snapshotId === null)) await askForScan(tx, record);
-  return { status: 'ACCEPTED', problem: null, event: stated };
-};
-
-/** A statement that names a version is about that one; others, and commits that must be put in order, about some of the newest. */
-const namedByStatement = (event: StatedEvent): Named => ({
-  snapshotIds: event.snapshotId === null ? [] : [event.snapshotId],
-  rollbackTo: null,
-  looksBack: event.snapshotId === null || event.eventType === 'SNAPSHOT_COMMITTED',
-});
-
-const lockKnown = async (tx: Tx, key: AssetKey): Promise<AssetRecord | SluiceError> => {
-  try {
-    return await lockAsset(tx, key);
-  } catch (error) {
-    if (error instanceof SluiceError && error.code === 'UNKNOWN_ASSET') return error;
-    throw error;
-  }
-};
-
-const isKnown = async (tx: Tx, event: RecordedEvent | null): Promise<boolean> =>
-  event !== null && (await countKnown(tx, [tx.sha256(event.dedupKey)])).size > 0;
-
-const askForScan = async (tx: Tx, { offset }: AssetRecord): Promise<void> => {
-  await tx.db
-    .updateTable('t_ds_asset_event_consumer_offset')
-    .set({ waiting: 1n })
-    .where('id', '=', offset.id)
-    .execute();
-  tx.hint('ASSETS');
 };

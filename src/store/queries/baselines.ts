@@ -1,7 +1,7 @@
 import type { VersionRef } from '../../core/asset/version.ts';
 import { CLOCK_TOLERANCE } from '../../core/asset/verdicts.ts';
 import type { EpochMs } from '../../core/time.ts';
-import { bigOrNull, num } from '../codecs.ts';
+import { big, bigOrNull, num } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { Tx, View } from '../engine.ts';
 
@@ -49,6 +49,10 @@ const versionsOf = (view: View, assetId: bigint) =>
     .orderBy('ordinal', 'desc')
     .limit(1);
 
+/** The version of this ordinal as consumed; nothing, where there is none. */
+export const atOrdinal = async (view: View, assetId: bigint, ordinal: number): Promise<Consumed> =>
+  consumedAt(await versionsOf(view, assetId).where('ordinal', '=', big(ordinal)).executeTakeFirst());
+
 /** The baseline NEXT of an asset that has been read: the last recorded version. */
 export const newestRecorded = async (view: View, assetId: bigint): Promise<Consumed> =>
   consumedAt(await versionsOf(view, assetId).executeTakeFirst());
@@ -63,7 +67,7 @@ export const afterVersion = async (view: View, assetId: bigint, snapshotId: stri
  * The baseline of a member that came into force at `since`, before the table was first read: all versions up to the first one that was
  * committed after it (less the clock tolerance) count as old.
  */
-const beforeTime = async (view: View, assetId: bigint, since: EpochMs): Promise<Consumed> => {
+export const beforeTime = async (view: View, assetId: bigint, since: EpochMs): Promise<Consumed> => {
   const first = await view.db
     .selectFrom('t_ds_asset_version')
     .select('ordinal')
@@ -93,17 +97,20 @@ export const fixBaselines = async (tx: Tx, asset: Row<'t_ds_asset'>): Promise<bo
       row.begin_snapshot_id === null
         ? await beforeTime(tx, asset.id, row.begin_time)
         : ((await afterVersion(tx, asset.id, row.begin_snapshot_id)) ?? NOTHING);
-    await setConsumed(tx, row.dependency_id, consumed);
+    // Not over what a group has consumed meanwhile.
+    await consumedUpdate(tx, row.dependency_id, consumed).where('baseline_known', '=', 0n).execute();
   }
   return waiting.length > 0;
 };
 
-export const setConsumed = async (tx: Tx, dependencyId: bigint, consumed: Consumed): Promise<void> => {
-  await tx.db
+const consumedUpdate = (tx: Tx, dependencyId: bigint, consumed: Consumed) =>
+  tx.db
     .updateTable('t_ds_asset_dependency_consumed')
     .set({ ...consumedColumns(consumed), update_time: tx.now })
-    .where('dependency_id', '=', dependencyId)
-    .execute();
+    .where('dependency_id', '=', dependencyId);
+
+export const setConsumed = async (tx: Tx, dependencyId: bigint, consumed: Consumed): Promise<void> => {
+  await consumedUpdate(tx, dependencyId, consumed).execute();
 };
 
 export const insertConsumed = async (
@@ -111,13 +118,14 @@ export const insertConsumed = async (
   dependencyId: bigint,
   consumed: Consumed,
   beginSnapshotId: string | null,
+  since: EpochMs = tx.now,
 ): Promise<void> => {
   await tx.db
     .insertInto('t_ds_asset_dependency_consumed')
     .values({
       dependency_id: dependencyId,
       ...consumedColumns(consumed),
-      begin_time: tx.now,
+      begin_time: since,
       begin_snapshot_id: beginSnapshotId,
       update_time: tx.now,
     })

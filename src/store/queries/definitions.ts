@@ -1,7 +1,7 @@
 import type { AssetKey } from '../../core/asset/key.ts';
 import { SluiceError } from '../../core/errors.ts';
 import type { Parameter, TaskDefinition, WorkflowDefinition } from '../../core/workflow/definition.ts';
-import { failureStrategies, groupsOf, isSet, num, numOrNull, parse, releaseStates } from '../codecs.ts';
+import { failureStrategies, groupsOf, isSet, num, numOrNull, parse, releaseStates, waitOf } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { View } from '../engine.ts';
 import { findProject, isCode } from './projects.ts';
@@ -94,6 +94,7 @@ const taskOf = (row: Row<'t_ds_task_definition_log'>): TaskDefinition => ({
   timeoutSeconds: numOrNull(row.timeout_seconds),
   inputs: parse<readonly AssetKey[]>(row.inputs_json),
   outputs: parse<readonly AssetKey[]>(row.outputs_json),
+  wait: waitOf(row.wait_json),
 });
 
 const headers = (view: View) => view.db.selectFrom('t_ds_workflow_definition').selectAll();

@@ -1,17 +1,19 @@
 import type { Leaf } from '../../core/asset/condition.ts';
-import { consumedAfter, evaluateGroup, sameLeaves } from '../../core/asset/evaluate.ts';
-import type { Evaluation } from '../../core/asset/group.ts';
+import { consumedAfter, evaluateGroup, sameAnswers, sameLeaves } from '../../core/asset/evaluate.ts';
+import type { Evaluation, GroupFacts } from '../../core/asset/group.ts';
 import { triggerKey } from '../../core/asset/trigger-key.ts';
 import type { Pins } from '../../core/asset/version.ts';
+import type { EpochMs } from '../../core/time.ts';
 import { flag, leavesJson, num, pinsJson } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { Tx, View } from '../engine.ts';
 import type { EvaluationReport } from '../store.ts';
 import { setConsumed } from './baselines.ts';
 import { definitionAt } from './definitions.ts';
-import { type GroupRow, type LoadedGroup, loadGroup } from './group-facts.ts';
+import { groupName, type GroupRow, type LoadedGroup, loadGroup } from './group-facts.ts';
 import { enqueue, enqueueQuietly } from './queue.ts';
 import { insertRun } from './run-insert.ts';
+import { releaseTask } from './task-wait.ts';
 
 /** The groups whose evaluation is due, longest overdue first. */
 export const dueGroups = async (view: View, limit: number): Promise<readonly bigint[]> => {
@@ -41,18 +43,20 @@ export const decide = async (
 
 /** Takes one group from the queue and decides it; null: somebody else took it, or it is gone. */
 export const evaluateQueued = async (tx: Tx, groupId: bigint): Promise<EvaluationReport | null> => {
+  await tx.dialect.lockRow(tx.db, 't_ds_asset_dependency_group', 'id', groupId);
+  // Whoever queued it has committed by now, or queues it again after us: nothing is missed.
   const taken = await tx.db
     .deleteFrom('t_ds_asset_evaluation_queue')
     .where('group_id', '=', groupId)
     .executeTakeFirst();
   if (taken.numDeletedRows !== 1n) return null;
-  await tx.dialect.lockRow(tx.db, 't_ds_asset_dependency_group', 'id', groupId);
   const row = await tx.db
     .selectFrom('t_ds_asset_dependency_group')
     .selectAll()
     .where('id', '=', groupId)
     .executeTakeFirst();
   if (row === undefined) return null;
+  if (row.task_instance_id !== null) return evaluateWaiting(tx, row);
   const { loaded, evaluation } = await decide(tx, row);
   const changed = await storeLeaves(tx, loaded, evaluation);
   const fired = evaluation.ready ? await fire(tx, loaded, evaluation.pins, evaluation.leaves) : null;
@@ -64,12 +68,43 @@ export const evaluateQueued = async (tx: Tx, groupId: bigint): Promise<Evaluatio
     leaves: evaluation.leaves,
     changed,
     fired,
+    task: null,
+    released: null,
   };
 };
 
-/** Stores the tree where it says something new, and in the history each leaf whose answer or code changed. */
-const storeLeaves = async (tx: Tx, { row, facts }: LoadedGroup, { leaves, ready }: Evaluation): Promise<boolean> => {
-  if (sameLeaves(facts.previous, leaves) && row.ready === flag(ready)) return false;
+/** One group of a waiting attempt: it releases the attempt, or says why not. */
+const evaluateWaiting = async (tx: Tx, row: GroupRow): Promise<EvaluationReport> => {
+  const { loaded, evaluation } = await decide(tx, row);
+  const { ready, leaves } = evaluation;
+  const changed = ready || (await storeLeaves(tx, loaded, evaluation));
+  const released = ready ? await releaseTask(tx, loaded, evaluation.pins, leaves) : null;
+  const next = ready ? null : checkAgainAt(loaded, evaluation.nextAt, tx.now);
+  if (next !== null) await enqueue(tx, [row.id], next);
+  const task = loaded.owner?.task.name ?? null;
+  return { workflow: loaded.workflow.name, group: groupName(row), ready, leaves, changed, fired: null, task, released };
+};
+
+/** When time alone may change the answer, or when the task asks to be looked at anyway. */
+const checkAgainAt = ({ owner }: LoadedGroup, nextAt: EpochMs | null, now: EpochMs): EpochMs | null => {
+  const seconds = owner?.task.wait?.checkIntervalSeconds ?? null;
+  if (seconds === null) return nextAt;
+  const anyway = now + BigInt(Math.round(seconds * 1000));
+  return nextAt !== null && nextAt < anyway ? nextAt : anyway;
+};
+
+/**
+ * Stores the tree where an answer or its code changed, and each such leaf in the history. What a leaf compares may say something else each
+ * time; that is shown when somebody asks, and follows from what is stored. Of a waiting task it is stored too: its run's page shows it.
+ */
+export const storeLeaves = async (
+  tx: Tx,
+  { row, facts }: { readonly row: Pick<GroupRow, 'id' | 'ready' | 'task_instance_id'>; readonly facts: Pick<GroupFacts, 'previous'> },
+  { leaves, ready }: Evaluation,
+): Promise<boolean> => {
+  if (!sameLeaves(facts.previous, leaves)) tx.hint('CHANGED_GROUPS');
+  const unchanged = row.task_instance_id === null ? sameAnswers : sameLeaves;
+  if (unchanged(facts.previous, leaves) && row.ready === flag(ready)) return false;
   await tx.db
     .updateTable('t_ds_asset_dependency_group')
     .set({ leaves_json: leavesJson(leaves), ready: flag(ready), update_time: tx.now })

@@ -2,7 +2,7 @@ import type { Condition } from '../../core/asset/condition.ts';
 import type { DependencyGroup, GroupFacts, MemberFacts, VersionFacts } from '../../core/asset/group.ts';
 import type { AssetKey } from '../../core/asset/key.ts';
 import { schemaStatusOf } from '../../core/asset/state-fold.ts';
-import type { Version } from '../../core/asset/version.ts';
+import type { Pin, Version } from '../../core/asset/version.ts';
 import { big, conditionOf, type GroupSettings, isSet, leavesOf, parse, releaseStates } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { View } from '../engine.ts';
@@ -11,6 +11,7 @@ import { assetOf, stateOf, versionOf } from './asset-rows.ts';
 import { type Consumed, consumedOf } from './baselines.ts';
 import { cutBegin } from './cut-rows.ts';
 import { UNFINISHED_RUNS } from './run-rows.ts';
+import { pinnedVersions, type TaskOwner, taskOwner } from './task-owner.ts';
 
 export type GroupRow = Row<'t_ds_asset_dependency_group'>;
 
@@ -22,6 +23,8 @@ export interface LoadedGroup {
   readonly row: GroupRow;
   readonly workflow: Row<'t_ds_workflow_definition'>;
   readonly facts: GroupFacts;
+  /** Set: the group is that of a waiting attempt, which it releases. */
+  readonly owner: TaskOwner | null;
   /** The row that holds what each member consumed. */
   readonly dependencies: ReadonlyMap<AssetKey, bigint>;
 }
@@ -41,19 +44,26 @@ export const loadGroup = async (view: View, row: GroupRow, reach: Reach): Promis
     .selectAll()
     .where('code', '=', row.workflow_definition_code)
     .executeTakeFirstOrThrow();
+  const owner = row.task_instance_id === null ? null : await taskOwner(view, row.task_instance_id);
   const members = await membersOf(view, row.id);
   const facts = new Map<AssetKey, MemberFacts>();
   for (const { condition, consumed } of members)
-    facts.set(condition.assetKey, await memberFacts(view, condition, consumed, reach));
-  const offline = releaseStates.name(workflow.release_state) === 'OFFLINE';
+    facts.set(
+      condition.assetKey,
+      await memberFacts(view, condition, consumed, reach, owner?.pins.get(condition.assetKey)),
+    );
+  // A run that is under way goes on whatever becomes of its workflow.
+  const offline = owner === null && releaseStates.name(workflow.release_state) === 'OFFLINE';
   return {
     row,
     workflow,
+    owner,
     dependencies: new Map(members.map((member) => [member.condition.assetKey, member.dependencyId])),
     facts: {
       group: groupOf(row, members),
       members: facts,
-      hasActiveRun: await hasActiveRun(view, row.id),
+      hasActiveRun: owner === null && (await hasActiveRun(view, row.id)),
+      releasesTask: owner !== null,
       paused: isSet(row.paused),
       gate: offline ? 'the workflow is offline' : null,
       lastFireAt: row.last_fire_time,
@@ -65,10 +75,14 @@ export const loadGroup = async (view: View, row: GroupRow, reach: Reach): Promis
 
 const groupOf = (row: GroupRow, members: readonly Member[]): DependencyGroup => ({
   ...parse<GroupSettings>(row.settings_json),
-  name: row.dependency_group,
+  name: groupName(row),
   enabled: isSet(row.enabled),
   conditions: members.map((member) => member.condition),
 });
+
+/** The group's name as it was declared: rows of waiting attempts have the attempt's id before it. */
+export const groupName = ({ dependency_group: name, task_instance_id: task }: GroupRow): string =>
+  task === null ? name : name.slice(name.indexOf(':') + 1);
 
 export const membersOf = async (view: View, groupId: bigint): Promise<readonly Member[]> => {
   const rows = await view.db
@@ -91,12 +105,16 @@ const hasActiveRun = async (view: View, groupId: bigint): Promise<boolean> => {
   return (await query.where('state', 'in', UNFINISHED_RUNS).limit(1).executeTakeFirst()) !== undefined;
 };
 
-/** What evaluation sees of one asset. What a condition does not ask for (tags, verdicts, schemas) is not read. */
+/**
+ * What evaluation sees of one asset. What a condition does not ask for (tags, verdicts, schemas) is not read. `pinned`: the only version
+ * that may be chosen.
+ */
 export const memberFacts = async (
   view: View,
   condition: Condition,
   consumed: Consumed,
   reach: Reach,
+  pinned?: Pin,
 ): Promise<MemberFacts> => {
   const asset = await findAssetRow(view, condition.assetKey);
   const known = { consumed: consumed.ref, consumedSchemaId: consumed.schemaId, baselineKnown: consumed.known };
@@ -106,13 +124,17 @@ export const memberFacts = async (
     .selectAll()
     .where('asset_id', '=', asset.id)
     .executeTakeFirstOrThrow();
-  const { versions, truncated } = await candidateVersions(view, asset, condition, consumed, reach);
+  const { versions, truncated } =
+    pinned === undefined
+      ? await candidateVersions(view, asset, condition, consumed, reach)
+      : { versions: await pinnedVersions(view, asset, pinned), truncated: false };
   return {
     asset: assetOf(asset),
     state: stateOf(state),
     ...known,
     versions: await withFacts(view, asset.id, condition, versions),
     truncated,
+    ...(pinned === undefined ? {} : { pinned }),
     ...(condition.minSnapshotId === null
       ? {}
       : { minOrdinal: await newestNamed(view, asset.id, condition.minSnapshotId) }),

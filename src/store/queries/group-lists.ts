@@ -5,7 +5,7 @@ import { pageOf, sliceOf } from '../paging.ts';
 import type { GroupExplanation, GroupStore, PageRequest, TriggerRecord } from '../store.ts';
 import { headerOf } from './definitions.ts';
 import { decide } from './group-evaluate.ts';
-import type { GroupRow } from './group-facts.ts';
+import { groupName, type GroupRow } from './group-facts.ts';
 import { findProject } from './projects.ts';
 
 export const nextDueAt = async (view: View): Promise<EpochMs | null> => {
@@ -19,6 +19,7 @@ export const explainWorkflow = async (view: View, workflowCode: number): Promise
     .selectFrom('t_ds_asset_dependency_group')
     .selectAll()
     .where('workflow_definition_code', '=', header.code)
+    .where('task_definition_code', '=', 0n)
     .orderBy('position')
     .execute();
   const groups: GroupExplanation[] = [];
@@ -26,11 +27,11 @@ export const explainWorkflow = async (view: View, workflowCode: number): Promise
   return groups;
 };
 
-const explainGroup = async (view: View, row: GroupRow): Promise<GroupExplanation> => {
+export const explainGroup = async (view: View, row: GroupRow): Promise<GroupExplanation> => {
   const { loaded, evaluation } = await decide(view, row);
   const { group, members } = loaded.facts;
   return {
-    group: row.dependency_group,
+    group: groupName(row),
     ready: evaluation.ready,
     leaves: evaluation.leaves,
     conditions: group.conditions,
@@ -82,6 +83,10 @@ export const listTriggers = async (
       triggerKey: row.trigger_key,
       workflowCode: num(row.workflow_definition_code),
       workflow: row.workflow_name,
+      task:
+        row.task_definition_code === null
+          ? null
+          : { code: num(row.task_definition_code), taskRunId: num(row.task_instance_id ?? 0n) },
       group: row.dependency_group,
       runId: numOrNull(row.workflow_instance_id),
       status: row.trigger_status as TriggerRecord['status'],

@@ -1,12 +1,14 @@
 import { type AssetKey, assetName } from '../../core/asset/key.ts';
-import type { Pin, Version } from '../../core/asset/version.ts';
-import type { WorkflowDefinition } from '../../core/workflow/definition.ts';
+import type { Pin, Version, VersionRef } from '../../core/asset/version.ts';
+import type { TaskDefinition, WorkflowDefinition } from '../../core/workflow/definition.ts';
+import type { TaskRun } from '../../core/workflow/run.ts';
 import { big, pinsOf } from '../codecs.ts';
 import type { View } from '../engine.ts';
 import type { PinFacts } from '../store.ts';
 import { findAssetRow } from './asset-load.ts';
 import { versionOf } from './asset-rows.ts';
 import { type RunRow, runState } from './run-rows.ts';
+import { consumedByTask } from './task-baselines.ts';
 
 /** What is known of each pin of a run (semantics.md, 6). */
 export const pinFacts = async (view: View, run: RunRow, workflow: WorkflowDefinition): Promise<readonly PinFacts[]> => {
@@ -14,17 +16,43 @@ export const pinFacts = async (view: View, run: RunRow, workflow: WorkflowDefini
   if (pins.size === 0) return [];
   const earlier = await earlierPins(view, run);
   const facts: PinFacts[] = [];
-  for (const [assetKey, pin] of pins) {
-    const asset = await findAssetRow(view, assetKey);
-    const version = asset === undefined ? null : await versionAt(view, asset.id, assetKey, pin.ordinal);
-    const since =
-      asset === undefined
-        ? NO_PREVIOUS('the asset is not registered')
-        : await sinceEarlier(view, asset.id, assetKey, pin, version, earlier);
-    const alias = aliasOf(workflow, run.trigger_group, assetKey);
-    facts.push({ assetKey, alias, pin, version, location: asset?.location ?? null, ...since });
+  for (const [assetKey, pin] of pins)
+    facts.push(await factsOf(view, assetKey, aliasOf(workflow, run.trigger_group, assetKey), pin, earlier));
+  return facts;
+};
+
+/** What is known of the pins that released a waiting task; what the run's pins say under the same alias already is left out. */
+export const taskPinFacts = async (
+  view: View,
+  taskRun: TaskRun,
+  task: TaskDefinition,
+  ofRun: readonly PinFacts[],
+): Promise<readonly PinFacts[]> => {
+  const conditions = (task.wait?.groups ?? []).flatMap((group) => group.conditions);
+  const earlier = await consumedByTask(view, taskRun.taskCode, [...taskRun.pins.keys()]);
+  const facts: PinFacts[] = [];
+  for (const [key, pin] of taskRun.pins) {
+    const aliases = new Set(conditions.flatMap(({ assetKey, alias }) => (assetKey === key ? [alias] : [])));
+    for (const alias of aliases)
+      if (!ofRun.some((each) => each.alias === alias)) facts.push(await factsOf(view, key, alias, pin, earlier));
   }
   return facts;
+};
+
+const factsOf = async (
+  view: View,
+  assetKey: AssetKey,
+  alias: string,
+  pin: Pin,
+  earlier: ReadonlyMap<AssetKey, VersionRef> | string,
+): Promise<PinFacts> => {
+  const asset = await findAssetRow(view, assetKey);
+  const version = asset === undefined ? null : await versionAt(view, asset.id, assetKey, pin.ordinal);
+  const since =
+    asset === undefined
+      ? NO_PREVIOUS('the asset is not registered')
+      : await sinceEarlier(view, asset.id, assetKey, pin, version, earlier);
+  return { assetKey, alias, pin, version, location: asset?.location ?? null, ...since };
 };
 
 type Since = Pick<PinFacts, 'previousSnapshotId' | 'incremental' | 'incrementalReason'>;
@@ -56,7 +84,7 @@ const sinceEarlier = async (
   key: AssetKey,
   pin: Pin,
   version: Version | null,
-  earlier: ReadonlyMap<AssetKey, Pin> | string,
+  earlier: ReadonlyMap<AssetKey, VersionRef> | string,
 ): Promise<Since> => {
   if (typeof earlier === 'string') return NO_PREVIOUS(earlier);
   const before = earlier.get(key);

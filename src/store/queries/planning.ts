@@ -2,11 +2,13 @@ import { SluiceError } from '../../core/errors.ts';
 import { type PlanStep, type RunFacts, planRun } from '../../core/workflow/plan.ts';
 import { isRunFinished, type RunState } from '../../core/workflow/run-state.ts';
 import { isTaskFinished } from '../../core/workflow/task-state.ts';
-import { big, parse, text } from '../codecs.ts';
-import type { Tx, View } from '../engine.ts';
+import { big, isSet, num, parse, text } from '../codecs.ts';
+import { Overtaken, type Tx, type View } from '../engine.ts';
 import { definitionAt } from './definitions.ts';
 import { enqueueWorkflow } from './queue.ts';
 import { type RunRow, runOf, runState, taskRunOf, taskState } from './run-rows.ts';
+import { noteConsumed } from './task-baselines.ts';
+import { beginWaiting, NOT_WAITING, pinsBefore, removeGroups, waitColumns } from './task-wait.ts';
 
 export interface LoadedRun {
   readonly row: RunRow;
@@ -44,18 +46,34 @@ export const advanceRun = async (tx: Tx, id: bigint): Promise<void> => {
 export const applySteps = async (tx: Tx, loaded: LoadedRun, steps: readonly PlanStep[]): Promise<void> => {
   const submits = steps.filter((step) => step.kind === 'SUBMIT');
   if (submits.length > 0) await submitTasks(tx, loaded, submits);
+  await leaveWaiting(tx, loaded, steps);
   let run = loaded.row;
-  for (const step of steps) if (step.kind !== 'SUBMIT') run = await applyStep(tx, run, step);
+  for (const step of steps) if (step.kind !== 'SUBMIT') run = await applyStep(tx, loaded, run, step);
+  if (run.state === SUCCEEDED && loaded.row.state !== SUCCEEDED) await noteConsumed(tx, run, loaded.facts.tasks);
 };
 
-const applyStep = async (tx: Tx, run: RunRow, step: Exclude<PlanStep, { kind: 'SUBMIT' }>): Promise<RunRow> => {
+const SUCCEEDED = runState('SUCCESS');
+
+/** Attempts that the steps take out of waiting, by themselves or with their run, lose their groups. */
+const leaveWaiting = async (tx: Tx, { facts }: LoadedRun, steps: readonly PlanStep[]): Promise<void> => {
+  const ends = steps.some((step) => step.kind === 'MOVE_RUN' && isRunFinished(step.to));
+  const left = new Set(steps.flatMap((step) => ('taskRunId' in step && step.kind !== 'KILL' ? [step.taskRunId] : [])));
+  for (const { id, waiting } of facts.tasks) {
+    if (!waiting || !(ends || left.has(id))) continue;
+    await removeGroups(tx, big(id));
+    await updateTask(tx, id, NOT_WAITING);
+  }
+};
+
+const applyStep = async (
+  tx: Tx,
+  loaded: LoadedRun,
+  run: RunRow,
+  step: Exclude<PlanStep, { kind: 'SUBMIT' }>,
+): Promise<RunRow> => {
   switch (step.kind) {
     case 'MOVE_TASK':
-      await updateTask(tx, step.taskRunId, {
-        state: taskState(step.to),
-        reason: step.reason,
-        end_time: isTaskFinished(step.to) ? tx.now : null,
-      });
+      await moveTask(tx, loaded, step);
       return run;
     case 'KILL':
       await askForKill(tx, step.taskRunId, step.reason);
@@ -68,9 +86,24 @@ const applyStep = async (tx: Tx, run: RunRow, step: Exclude<PlanStep, { kind: 'S
   }
 };
 
-type TaskChange =
-  | { readonly flag: bigint }
-  | { readonly state: bigint; readonly reason: string | null; readonly end_time: bigint | null };
+/** Dispatch and start do not lock the run: a task that one of them has moved on meanwhile is not the one that the plan saw. */
+const moveTask = async (
+  tx: Tx,
+  { facts }: LoadedRun,
+  { taskRunId, to, reason }: Extract<PlanStep, { kind: 'MOVE_TASK' }>,
+): Promise<void> => {
+  const seen = facts.tasks.find(({ id }) => id === taskRunId);
+  if (seen === undefined) throw new Error(`The plan moves attempt ${taskRunId}, which is none of its run's.`);
+  const result = await tx.db
+    .updateTable('t_ds_task_instance')
+    .set({ state: taskState(to), reason, end_time: isTaskFinished(to) ? tx.now : null })
+    .where('id', '=', big(taskRunId))
+    .where('state', '=', taskState(seen.state))
+    .executeTakeFirst();
+  if (result.numUpdatedRows !== 1n) throw new Overtaken(`Attempt ${taskRunId} is no longer ${seen.state}.`);
+};
+
+type TaskChange = { readonly flag: bigint } | typeof NOT_WAITING;
 
 const updateTask = async (tx: Tx, id: number, change: TaskChange): Promise<void> => {
   await tx.db.updateTable('t_ds_task_instance').set(change).where('id', '=', big(id)).execute();
@@ -103,6 +136,8 @@ type Submit = Extract<PlanStep, { kind: 'SUBMIT' }>;
 const submitTasks = async (tx: Tx, { row, facts }: LoadedRun, submits: readonly Submit[]): Promise<void> => {
   const attempts = await attemptsMade(tx, row);
   const tasks = new Map(facts.workflow.tasks.map((task) => [task.code, task]));
+  const again = submits.flatMap(({ taskCode }) => (attempts.has(big(taskCode)) ? (tasks.get(taskCode) ?? []) : []));
+  const released = await pinsBefore(tx, row, again);
   for (const { replaces } of submits) if (replaces !== null) await updateTask(tx, replaces, { flag: 0n });
   const rows = submits.map((step) => ({
     workflow_instance_id: row.id,
@@ -117,9 +152,12 @@ const submitTasks = async (tx: Tx, { row, facts }: LoadedRun, submits: readonly 
     not_before: step.notBefore,
     submit_time: tx.now,
     workflow_instance_priority: row.workflow_instance_priority,
+    ...waitColumns(tx, tasks.get(step.taskCode), released.get(big(step.taskCode)), step.notBefore),
   }));
   const written = await tx.dialect.insertIgnore(tx.db, 't_ds_task_instance', rows);
   if (written !== rows.length) throw new Error(`An attempt of run ${row.id} was about to be made twice.`);
+  const waiting = new Set(rows.filter((each) => isSet(each.waiting)).map((each) => each.task_code));
+  await beginWaiting(tx, row, new Map([...waiting].map((code) => [code, tasks.get(num(code))])));
   tx.hint('TASKS');
 };
 

@@ -4,6 +4,7 @@ import type { CommandType, TaskDependType } from '../../core/workflow/run.ts';
 import { commandTypes, dependTypes, failureStrategies, pinsJson, text } from '../codecs.ts';
 import type { Tx } from '../engine.ts';
 import { runState } from './run-rows.ts';
+import { beginOrdinals } from './task-baselines.ts';
 
 /** DolphinScheduler's MEDIUM; lower goes first. */
 const PRIORITY = 2n;
@@ -39,6 +40,7 @@ export const insertRun = async (tx: Tx, run: NewRun): Promise<bigint> => {
     trigger_key: trigger?.key ?? null,
     idempotency_key: run.idempotency?.key ?? null,
     idempotency_hash: run.idempotency?.hash ?? null,
+    begin_ordinals_json: await beginOrdinals(tx, workflow),
     schedule_time: null,
     start_time: tx.now,
     run_times: 1n,

@@ -11,6 +11,7 @@ import { definitionAt } from './definitions.ts';
 import { runRow } from './planning.ts';
 import { findProject } from './projects.ts';
 import { type RunRow, type TaskRow, runOf, runState, taskRunOf } from './run-rows.ts';
+import { waitingOf } from './task-why.ts';
 
 export const runDetails = async (view: View, id: number): Promise<RunDetails> =>
   detailsOf(view, await runRow(view, big(id)));
@@ -29,7 +30,7 @@ export const detailsOfTask = async (view: View, taskRunId: number): Promise<RunD
 const detailsOf = async (view: View, row: RunRow): Promise<RunDetails> => {
   const [details] = await withTasks(view, [row]);
   if (details === undefined) throw new Error(`Run ${row.id} was not found again.`);
-  return details;
+  return { ...details, waiting: await waitingOf(view, details.tasks) };
 };
 
 type RunFilter = Parameters<RunStore['list']>[0];
@@ -83,6 +84,7 @@ const withTasks = async (view: View, runs: readonly RunRow[]): Promise<readonly 
       project: workflow.projectName,
       tasks: inOrder(workflow, own),
       history: own.map(taskRunOf),
+      waiting: new Map(),
     });
   }
   return details;

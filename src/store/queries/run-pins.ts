@@ -24,8 +24,10 @@ export const choosePins = async (
   given: StartRequest['pins'],
 ): Promise<Pins> => {
   const conditions = namedConditions(workflow);
-  for (const key of given.keys()) if (!conditions.has(key)) throw notRead(workflow, key, [...conditions.keys()]);
+  const readable = new Set([...conditions.keys(), ...waitedFor(workflow)]);
+  for (const key of given.keys()) if (!readable.has(key)) throw notRead(workflow, key, [...readable]);
   const pins = new Map<AssetKey, Pin>();
+  for (const [key, asked] of given) if (!conditions.has(key)) pins.set(key, await askedPin(view, key, asked));
   for (const [key, condition] of conditions) {
     const asked = given.get(key);
     const pin = asked === undefined ? await newestFor(view, condition) : await askedPin(view, key, asked);
@@ -33,6 +35,12 @@ export const choosePins = async (
   }
   return pins;
 };
+
+/** Assets that only waiting tasks name: the run pins them where that is asked for, and their tasks take that pin. */
+const waitedFor = ({ tasks }: WorkflowDefinition): readonly AssetKey[] =>
+  tasks.flatMap(({ wait }) =>
+    (wait?.groups ?? []).flatMap(({ conditions }) => conditions.map((each) => each.assetKey)),
+  );
 
 /** Each asset that the workflow reads, with the condition of the first group that names it. */
 const namedConditions = (workflow: WorkflowDefinition): ReadonlyMap<AssetKey, Condition> => {
@@ -147,6 +155,7 @@ export const consumePins = async (tx: Tx, workflowCode: bigint, pins: Pins): Pro
     .selectFrom('t_ds_asset_dependency_group')
     .select('id')
     .where('workflow_definition_code', '=', workflowCode)
+    .where('task_definition_code', '=', 0n)
     .orderBy('id')
     .execute();
   for (const group of groups) {

@@ -55,6 +55,8 @@ export const taskRunOf = (row: TaskRow): TaskRun => ({
   attempt: num(row.attempt),
   retryTimes: num(row.retry_times),
   valid: isSet(row.flag),
+  waiting: isSet(row.waiting),
+  pins: row.pins_json === null ? new Map() : pinsOf(row.pins_json),
   fence: num(row.fence),
   notBefore: row.not_before,
   submitTime: row.submit_time,

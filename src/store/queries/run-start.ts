@@ -6,10 +6,12 @@ import { big, commandTypes, num, pinsJson } from '../codecs.ts';
 import type { Tx } from '../engine.ts';
 import type { StartRequest } from '../store.ts';
 import { headerOf, newestDefinition } from './definitions.ts';
-import { applySteps, lockRun, runRow } from './planning.ts';
+import { applySteps, type LoadedRun, lockRun, runRow } from './planning.ts';
 import { insertCommand, insertRun } from './run-insert.ts';
 import { choosePins, consumePins } from './run-pins.ts';
 import { runOf } from './run-rows.ts';
+import { beginOrdinals } from './task-baselines.ts';
+import { voidPins } from './task-wait.ts';
 
 /** The run and its command, or the run that this idempotency key made before. */
 export const startManually = async (
@@ -57,6 +59,15 @@ const taskCodes = (workflow: WorkflowDefinition, names: readonly string[]): read
     throw new SluiceError('NOT_FOUND', `Workflow ${workflow.name} has no task ${name}; its tasks are: ${known}.`);
   });
 
+/** As if the run began now: it takes the newest versions, and its waiting tasks wait again. */
+const newPins = async (tx: Tx, { row, facts }: LoadedRun) => {
+  await voidPins(tx, row.id);
+  return {
+    pins_json: pinsJson(await choosePins(tx, facts.workflow, new Map())),
+    begin_ordinals_json: await beginOrdinals(tx, facts.workflow),
+  };
+};
+
 /** What a person asked for; the run as it is then. */
 export const operate = async (tx: Tx, id: bigint, operation: RunOperation, repin: boolean): Promise<WorkflowRun> => {
   const loaded = await lockRun(tx, id);
@@ -71,7 +82,7 @@ export const operate = async (tx: Tx, id: bigint, operation: RunOperation, repin
   await tx.db.deleteFrom('t_ds_command').where('workflow_instance_id', '=', id).execute();
   await applySteps(tx, loaded, steps);
   if (commandType !== null) {
-    const pins = repin ? { pins_json: pinsJson(await choosePins(tx, loaded.facts.workflow, new Map())) } : {};
+    const pins = repin ? await newPins(tx, loaded) : {};
     const again = { command_type: commandTypes.code(commandType), run_times: loaded.row.run_times + 1n, ...pins };
     await tx.db.updateTable('t_ds_workflow_instance').set(again).where('id', '=', id).execute();
     const {

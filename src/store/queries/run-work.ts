@@ -5,7 +5,7 @@ import { big, bigOrNull } from '../codecs.ts';
 import type { Tx, View } from '../engine.ts';
 import type { TaskEnding, TaskOffer } from '../store.ts';
 import { definitionAt } from './definitions.ts';
-import { pinFacts } from './pin-facts.ts';
+import { pinFacts, taskPinFacts } from './pin-facts.ts';
 import { advanceRun, applySteps, lockRun, runRow } from './planning.ts';
 import { HANDED_OUT, type RunRow, type TaskRow, runOf, runState, taskRunOf, taskState } from './run-rows.ts';
 
@@ -23,9 +23,9 @@ export const launchCommand = async (tx: Tx, id: bigint): Promise<WorkflowRun | n
     .where('id', '=', id)
     .executeTakeFirst();
   if (command === undefined) return null;
+  const loaded = await lockRun(tx, command.workflow_instance_id);
   const taken = await tx.db.deleteFrom('t_ds_command').where('id', '=', id).executeTakeFirst();
   if (taken.numDeletedRows !== 1n) return null;
-  const loaded = await lockRun(tx, command.workflow_instance_id);
   const steps = planLaunch(loaded.facts);
   await applySteps(tx, loaded, steps);
   return steps.length === 0 ? null : runOf(await runRow(tx, loaded.row.id));
@@ -37,6 +37,7 @@ export const dispatchDue = async (tx: Tx, limit: number): Promise<readonly TaskO
     .selectFrom('t_ds_task_instance')
     .selectAll()
     .where('state', '=', taskState('SUBMITTED_SUCCESS'))
+    .where('waiting', '=', 0n)
     .where('flag', '=', 1n)
     .where((e) => e.or([e('not_before', 'is', null), e('not_before', '<=', tx.now)]))
     .orderBy('workflow_instance_priority')
@@ -64,6 +65,7 @@ export const nextDispatchAt = async (view: View): Promise<EpochMs | null> => {
     .selectFrom('t_ds_task_instance')
     .select('not_before')
     .where('state', '=', taskState('SUBMITTED_SUCCESS'))
+    .where('waiting', '=', 0n)
     .where('flag', '=', 1n)
     .limit(1);
   if ((await waiting.where('not_before', 'is', null).executeTakeFirst()) !== undefined) return view.now;
@@ -85,7 +87,11 @@ const offersOf = async (view: View, rows: readonly TaskRow[]): Promise<readonly 
       throw new Error(
         `Run ${taskRun.runId} has an attempt of task ${taskRun.taskCode}, which its workflow does not have.`,
       );
-    offers.push({ ...shared, task, taskRun });
+    const pins =
+      taskRun.pins.size === 0
+        ? shared.pins
+        : [...shared.pins, ...(await taskPinFacts(view, taskRun, task, shared.pins))];
+    offers.push({ ...shared, task, taskRun, pins });
   }
   return offers;
 };
@@ -134,12 +140,12 @@ const timeoutOf = async (tx: Tx, row: TaskRow): Promise<number | null> => {
 
 /** An attempt that was to be killed and did not succeed was killed, however its process took the signal, and whichever server sent it. */
 export const endTask = async (tx: Tx, id: bigint, fence: number, ending: TaskEnding): Promise<boolean> => {
-  const row = await tx.db
-    .selectFrom('t_ds_task_instance')
-    .select(['workflow_instance_id', 'kill_reason'])
-    .where('id', '=', id)
-    .executeTakeFirst();
-  if (row === undefined) return false;
+  const attempt = tx.db.selectFrom('t_ds_task_instance').where('id', '=', id);
+  const run = await attempt.select('workflow_instance_id').executeTakeFirst();
+  if (run === undefined) return false;
+  // First the run, then its tasks, as whoever stops it does; who asked for a kill before is seen.
+  await tx.dialect.lockRow(tx.db, 't_ds_workflow_instance', 'id', run.workflow_instance_id);
+  const row = await attempt.select(['workflow_instance_id', 'kill_reason', 'reason']).executeTakeFirstOrThrow();
   const killed = row.kill_reason !== null && ending.state !== 'SUCCESS';
   const result = await tx.db
     .updateTable('t_ds_task_instance')
@@ -147,7 +153,8 @@ export const endTask = async (tx: Tx, id: bigint, fence: number, ending: TaskEnd
       state: taskState(killed ? 'KILL' : ending.state),
       end_time: ending.endedAt,
       exit_code: bigOrNull(ending.exitCode),
-      reason: killed ? row.kill_reason : ending.reason,
+      // One that went on when its wait was over keeps saying so.
+      reason: killed ? row.kill_reason : (ending.reason ?? row.reason),
     })
     .where('id', '=', id)
     .where('fence', '=', big(fence))

@@ -468,3 +468,36 @@ CREATE TABLE t_ds_asset_trigger_history (
 
 CREATE INDEX t_ds_asset_trigger_history_1 ON t_ds_asset_trigger_history (workflow_definition_code, id);
 
+CREATE TABLE t_ds_task_dependency_consumed (
+  task_definition_code INTEGER NOT NULL,
+  asset_hash TEXT NOT NULL,
+  asset_key TEXT NOT NULL,
+  epoch INTEGER NOT NULL,
+  ordinal INTEGER NOT NULL,
+  snapshot_id TEXT NOT NULL,
+  schema_id TEXT,
+  workflow_instance_id INTEGER NOT NULL,
+  update_time INTEGER NOT NULL,
+  PRIMARY KEY (task_definition_code, asset_hash)
+) STRICT;
+
+ALTER TABLE t_ds_task_definition_log ADD COLUMN wait_json TEXT;
+
+ALTER TABLE t_ds_workflow_instance ADD COLUMN begin_ordinals_json TEXT;
+
+ALTER TABLE t_ds_task_instance ADD COLUMN waiting INTEGER NOT NULL DEFAULT 0 CHECK (waiting IN (0, 1));
+
+ALTER TABLE t_ds_task_instance ADD COLUMN pins_json TEXT;
+
+ALTER TABLE t_ds_task_instance ADD COLUMN pins_void INTEGER NOT NULL DEFAULT 0 CHECK (pins_void IN (0, 1));
+
+CREATE INDEX t_ds_task_instance_v3_1 ON t_ds_task_instance (state, waiting, workflow_instance_priority, id);
+
+CREATE INDEX t_ds_task_instance_v3_2 ON t_ds_task_instance (waiting, deadline);
+
+ALTER TABLE t_ds_asset_dependency_group ADD COLUMN task_instance_id INTEGER;
+
+CREATE INDEX t_ds_asset_dependency_group_v3_1 ON t_ds_asset_dependency_group (task_instance_id);
+
+CREATE INDEX t_ds_asset_trigger_history_v3_1 ON t_ds_asset_trigger_history (task_definition_code, id);
+

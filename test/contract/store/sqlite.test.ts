@@ -3,14 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
+import { storeContract } from './suites.ts';
 import { type Backend, type OpenOptions, clock, nonce, sha256 } from './support.ts';
-import { assetSuite } from './assets.ts';
-import { definitionSuite } from './definitions.ts';
-import { dyingSuite } from './dying.ts';
-import { groupSuite } from './groups.ts';
-import { ownershipSuite } from './ownership.ts';
-import { pinSuite } from './pins.ts';
-import { runSuite } from './runs.ts';
 
 const open = (url: string, options: OpenOptions) => openStore({ url, clock: clock.now, nonce, sha256, ...options });
 
@@ -32,12 +26,4 @@ const inMemory: Backend = {
   make: async () => ({ open: (options = {}) => open(':memory:', options), drop: async () => {} }),
 };
 
-describe.each([inFile, inMemory])('store contract: $name', (backend) => {
-  definitionSuite(backend);
-  assetSuite(backend);
-  groupSuite(backend);
-  runSuite(backend);
-  pinSuite(backend);
-  ownershipSuite(backend);
-  if (backend.shared) dyingSuite(backend);
-});
+describe.each([inFile, inMemory])('store contract: $name', (backend) => storeContract(backend));

@@ -121,6 +121,7 @@ export const task = (
   timeoutSeconds: null,
   inputs: [],
   outputs: [],
+  wait: null,
   ...more,
 });
 

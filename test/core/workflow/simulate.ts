@@ -19,6 +19,7 @@ export const task = (code: number, name: string, more: Partial<TaskDefinition> =
   timeoutSeconds: null,
   inputs: [],
   outputs: [],
+  wait: null,
   ...more,
 });
 
@@ -72,6 +73,8 @@ export const attempt = (id: number, of: TaskDefinition, state: TaskState, more: 
   attempt: 1,
   retryTimes: 0,
   valid: true,
+  waiting: false,
+  pins: new Map(),
   fence: 0,
   notBefore: null,
   submitTime: 0n,

@@ -192,7 +192,7 @@ test('cursors of any content are refused or used, never thrown at', async () => 
 test('properties as Java writes them', () => {
   const parsed = parseProperties(
     Buffer.from(
-      '#c\r\nhoodie.table.version : 8\nhoodie.timeline.path=../up\nhoodie.table.partition.fields=dt\\:SIMPLE,r\\u00e9gion\nno value\n',
+      '#c\r\nhoodie.table.name=t\nhoodie.table.version : 8\nhoodie.timeline.path=../up\nhoodie.table.partition.fields=dt\\:SIMPLE,r\\u00e9gion\nno value\n',
     ),
   );
   expect(parsed).toMatchObject({ version: 8, timeline: 'timeline', partitionKeys: ['dt', 'région'], comments: ['c'] });

@@ -1,0 +1,24 @@
+import type { Clock } from '../runtime/clock.ts';
+import type { RunStore, TimedOutWait } from '../store/store.ts';
+import { type Duty, untilDue } from './duty.ts';
+
+const BATCH = 100;
+/** Hints that a deadline may be sooner are lost only with the process, which looks when it starts. */
+const LOOK_ANYWAY_MS = 60_000;
+
+/** Ends the waits of tasks whose time is up. Deadlines stand in the database; this sleeps until the next one. */
+export const createTimekeeper = (options: {
+  readonly runs: Pick<RunStore, 'expireWaits' | 'nextWaitDeadlineAt'>;
+  readonly clock: Clock;
+  readonly onTimedOut: (wait: TimedOutWait) => void;
+}): Duty => ({
+  name: 'timekeeper',
+  async runOnce(signal) {
+    for (let full = true; full && !signal.aborted; ) {
+      const ended = await options.runs.expireWaits(BATCH);
+      for (const wait of ended) options.onTimedOut(wait);
+      full = ended.length >= BATCH;
+    }
+    return untilDue(await options.runs.nextWaitDeadlineAt(), options.clock.now(), LOOK_ANYWAY_MS);
+  },
+});

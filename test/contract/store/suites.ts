@@ -1,0 +1,19 @@
+import { assetSuite } from './assets.ts';
+import { definitionSuite } from './definitions.ts';
+import { dyingSuite } from './dying.ts';
+import { groupSuite } from './groups.ts';
+import { ownershipSuite } from './ownership.ts';
+import { pinSuite } from './pins.ts';
+import { runSuite } from './runs.ts';
+import type { Backend } from './support.ts';
+
+/** All that a store promises, for each database. */
+export const storeContract = (backend: Backend): void => {
+  definitionSuite(backend);
+  assetSuite(backend);
+  groupSuite(backend);
+  runSuite(backend);
+  pinSuite(backend);
+  ownershipSuite(backend);
+  if (backend.shared) dyingSuite(backend);
+};
