@@ -1,11 +1,27 @@
 import { defineConfig } from 'vitest/config';
+import { postgresBin } from './test/support/postgres-server.ts';
 
 // SLUICE_TEST_REPORT: where `.ci/run` wants the counts, beside what people read.
 const report = process.env['SLUICE_TEST_REPORT'];
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'all', include: ['test/**/*.test.ts'] } },
+      // Once more on PostgreSQL, whatever starts servers. Where it is not installed, test/e2e/database.test.ts says so.
+      ...(postgresBin() === null
+        ? []
+        : [
+            {
+              extends: true as const,
+              test: {
+                name: 'postgres',
+                include: ['test/{e2e,fault}/**/*.test.ts'],
+                setupFiles: ['test/support/on-postgres.ts'],
+              },
+            },
+          ]),
+    ],
     globalSetup: ['test/support/postgres-setup.ts'],
     pool: 'forks', // real processes are started and killed in tests: a worker thread would share its signals and cwd with others
     maxWorkers: 2,

@@ -7,7 +7,7 @@ import { PROJECT, progress, reportCounts, run } from './run.ts';
 
 const SHARED = resolve(PROJECT, process.env['SLUICE_SHARED'] ?? '../shared');
 
-const FORMATS = ['paimon', 'iceberg', 'delta'] as const;
+const FORMATS = ['paimon', 'iceberg', 'hudi', 'delta'] as const;
 
 /** Name → script and arguments: for each format, what it says of whole tables and of what happens to them step by step. */
 const SCRIPTS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(

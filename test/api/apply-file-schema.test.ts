@@ -6,6 +6,7 @@ import {
   applyFileSchema,
   ConditionInFile,
   GroupInFile,
+  TaskGroupInFile,
   TaskInFile,
   WorkflowInFile,
 } from '../../src/api/contract/apply-file.ts';
@@ -41,6 +42,11 @@ describe('the JSON Schema of the apply file', () => {
     ['a workflow', WorkflowInFile, { ...file, workflows: [{ ...workflow, ...strange }] }],
     ['a task', TaskInFile, { ...file, workflows: [{ ...workflow, tasks: [{ ...task, ...strange }] }] }],
     ['a group', GroupInFile, { ...file, workflows: [{ ...workflow, triggers: [{ ...group, ...strange }] }] }],
+    [
+      'a group of a task',
+      TaskGroupInFile,
+      { ...file, workflows: [{ ...workflow, tasks: [{ ...task, groups: [{ ...group, ...strange }] }] }] },
+    ],
     [
       'a condition',
       ConditionInFile,

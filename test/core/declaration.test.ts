@@ -151,7 +151,7 @@ describe('workflows in a file', () => {
     );
   });
 
-  test.each(['ASSET_SENSOR', 'SWITCH', 'SUB_WORKFLOW'])('a task of type %s is refused by name', (type) => {
+  test.each(['DEPENDENT', 'SWITCH', 'SUB_WORKFLOW'])('a task of type %s is refused by name', (type) => {
     expect(problems(tasks({ name: 'a', type }))).toEqual([
       expect.stringMatching(
         `workflows\\[0\\]\\.tasks\\[0\\]\\.type: This version of Sluice does not have ${type} tasks yet: `,
@@ -159,7 +159,7 @@ describe('workflows in a file', () => {
     ]);
   });
 
-  test.each(['groups', 'taskGroup'])('%s of a task is refused by name', (key) => {
+  test.each(['taskGroup', 'workerGroup'])('%s of a task is refused by name', (key) => {
     expect(problems(tasks({ name: 'a', type: 'NOOP', [key]: [] }))[0]).toContain(`does not have "${key}" yet`);
   });
 

@@ -180,7 +180,7 @@ describe('a bad table is said to be bad, and nobody else waits for it', () => {
     await othersGoOn(scene);
   });
 
-  test('a folder in place of a snapshot file: the asset says so, the others go on', LIMIT, async () => {
+  test('a table that lost its snapshots and its schema: the asset says so, the others go on', LIMIT, async () => {
     const scene = await open();
     rmSync(scene.inOrders('snapshot/snapshot-1'));
     rmSync(scene.inOrders('schema'), { recursive: true });

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { removePlace, runProcess, until } from '../support/server.ts';
+import { runProcess, until } from '../support/server.ts';
 import { describeNeeding } from '../support/shared.ts';
 import { PROJECT } from '../support/tree.ts';
 
@@ -44,7 +44,7 @@ async function startDemo(): Promise<Demo> {
   const end = async (): Promise<void> => {
     child.kill('SIGTERM');
     await ended;
-    removePlace({ folder, data, warehouse: join(data, 'demo/warehouse'), config: '' });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   };
   const run = async (workflow: string): Promise<void> => {
     const { code, stderr } = await runProcess(

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { selectAll } from '../support/postgres-sync.ts';
 import type { Place } from '../support/server.ts';
 
 /** What the database and the tasks' own effects say once all is over: the auditor of the crash tests. */
@@ -30,33 +31,45 @@ export interface Ledger {
 
 type Rows = readonly Readonly<Record<string, string | number | null>>[];
 
-export function readLedger({ data }: Place): Ledger {
+const QUERIES = {
+  history: 'SELECT * FROM t_ds_asset_trigger_history ORDER BY id',
+  runs: 'SELECT id, state FROM t_ds_workflow_instance ORDER BY id',
+  tasks: 'SELECT * FROM t_ds_task_instance ORDER BY id',
+  commands: 'SELECT count(*) AS n FROM t_ds_command',
+  queued: 'SELECT count(*) AS n FROM t_ds_asset_evaluation_queue',
+  consumed: `SELECT d.asset_key, c.snapshot_id FROM t_ds_asset_dependency d
+    JOIN t_ds_asset_dependency_consumed c ON c.dependency_id = d.id ORDER BY d.asset_key`,
+  events: 'SELECT dedup_key FROM t_ds_asset_event ORDER BY id',
+};
+
+type Answers = Readonly<Record<keyof typeof QUERIES, Rows>>;
+
+function ask({ data, databaseUrl }: Place): Answers {
+  if (databaseUrl !== null) return selectAll(databaseUrl, QUERIES);
   const db = new DatabaseSync(join(data, 'sluice.db'), { readOnly: true });
-  const all = (sql: string): Rows => db.prepare(sql).all() as unknown as Rows;
   try {
-    const history = all('SELECT * FROM t_ds_asset_trigger_history ORDER BY id');
-    return {
-      triggerKeys: history.map((row) => String(row['trigger_key'])),
-      triggers: history.map((row) => ({ run: Number(row['workflow_instance_id']), pins: pinsOf(row['pins_json']) })),
-      runs: all('SELECT id, state FROM t_ds_workflow_instance ORDER BY id').map(({ id, state }) => ({
-        id: Number(id),
-        state: Number(state),
-      })),
-      tasks: all('SELECT * FROM t_ds_task_instance ORDER BY id').map(taskRow),
-      commands: count(all('SELECT count(*) AS n FROM t_ds_command')),
-      queued: count(all('SELECT count(*) AS n FROM t_ds_asset_evaluation_queue')),
-      consumed: Object.fromEntries(
-        all(CONSUMED).map((row) => [String(row['asset_key']), row['snapshot_id'] as string | null]),
-      ),
-      events: all('SELECT dedup_key FROM t_ds_asset_event ORDER BY id').map((row) => String(row['dedup_key'])),
-    };
+    const answers = Object.entries(QUERIES).map(([name, sql]) => [name, db.prepare(sql).all()]);
+    return Object.fromEntries(answers) as Answers;
   } finally {
     db.close();
   }
 }
 
-const CONSUMED = `SELECT d.asset_key, c.snapshot_id FROM t_ds_asset_dependency d
-  JOIN t_ds_asset_dependency_consumed c ON c.dependency_id = d.id ORDER BY d.asset_key`;
+export function readLedger(place: Place): Ledger {
+  const { history, runs, tasks, commands, queued, consumed, events } = ask(place);
+  return {
+    triggerKeys: history.map((row) => String(row['trigger_key'])),
+    triggers: history.map((row) => ({ run: Number(row['workflow_instance_id']), pins: pinsOf(row['pins_json']) })),
+    runs: runs.map(({ id, state }) => ({ id: Number(id), state: Number(state) })),
+    tasks: tasks.map(taskRow),
+    commands: count(commands),
+    queued: count(queued),
+    consumed: Object.fromEntries(
+      consumed.map((row) => [String(row['asset_key']), row['snapshot_id'] as string | null]),
+    ),
+    events: events.map((row) => String(row['dedup_key'])),
+  };
+}
 
 const count = (rows: Rows): number => Number(rows[0]?.['n']);
 

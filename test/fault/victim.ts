@@ -12,38 +12,37 @@ import { startServer } from '../../src/compose.ts';
 const [dataDir = '', number = '', moment = '', trace = '', patience = '10'] = process.argv.slice(2);
 
 let commits = 0;
-const written = new Set<string>();
+/** By connection: the tables that its open transaction wrote, and which commit it is once that has begun. */
+const open = new Map<number, { readonly tables: Set<string>; number: number }>();
 
 const die = (): never => {
   process.kill(process.pid, 'SIGKILL');
   throw new Error('A process does not survive SIGKILL.');
 };
 
-const noteWrite = (sql: string): void => {
+const noteWrite = (sql: string, tables: Set<string> | undefined): void => {
   const table = /^\s*(?:insert into|update|delete from) "?(\w+)/i.exec(sql)?.[1];
-  if (table !== undefined) written.add(table);
-  else if (/^\s*create /i.test(sql)) written.add('schema');
+  if (table !== undefined) tables?.add(table);
+  else if (/^\s*create /i.test(sql)) tables?.add('schema');
 };
 
-const onStatement = (sql: string, when: 'BEFORE' | 'AFTER'): void => {
-  if (sql.startsWith('BEGIN')) written.clear();
-  else if (sql !== 'COMMIT') noteWrite(sql);
-  else if (written.size > 0) onCommit(when);
-};
-
-const onCommit = (when: 'BEFORE' | 'AFTER'): void => {
-  if (when === 'BEFORE') {
-    commits += 1;
-    appendFileSync(trace, `${commits} ${[...written].join(' ')}\n`);
+const onStatement = (sql: string, when: 'BEFORE' | 'AFTER', connection: number): void => {
+  const transaction = open.get(connection);
+  if (sql.startsWith('BEGIN')) open.set(connection, { tables: new Set(), number: 0 });
+  else if (sql !== 'COMMIT') noteWrite(sql, transaction?.tables);
+  else if (transaction !== undefined && transaction.tables.size > 0) {
+    if (when === 'BEFORE') {
+      transaction.number = commits += 1;
+      appendFileSync(trace, `${commits} ${[...transaction.tables].join(' ')}\n`);
+    }
+    if (transaction.number === Number(number) && when === moment) die();
   }
-  if (commits === Number(number) && when === moment) die();
-  if (when === 'AFTER') written.clear();
 };
 
 const server = await startServer(
   {
     dataDir,
-    databaseUrl: process.env['DATABASE_URL'] ?? null,
+    databaseUrl: process.env['SLUICE_DATABASE_URL'] ?? null,
     databasePoolSize: 4,
     databaseWaitMs: 0,
     host: '127.0.0.1',

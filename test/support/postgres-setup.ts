@@ -12,15 +12,31 @@ declare module 'vitest' {
   }
 }
 
+/** What the projects of one run share. */
+interface Shared {
+  users: number;
+  readonly path: string;
+  readonly end: () => Promise<void>;
+}
+const holder = globalThis as { sluicePostgres?: Shared };
+
 /** One PostgreSQL server for the whole run, started when a test first asks, ended with the run. */
 export default function setup(project: TestProject): (() => Promise<void>) | undefined {
   const bin = postgresBin();
-  if (bin === null) {
-    project.provide('postgres', null);
-    return undefined;
-  }
+  const shared = bin === null ? null : (holder.sluicePostgres ??= share(bin));
+  project.provide('postgres', shared?.path ?? null);
+  if (shared === null) return undefined;
+  shared.users += 1;
+  return async () => {
+    shared.users -= 1;
+    if (shared.users === 0) await shared.end();
+  };
+}
+
+function share(bin: string): Shared {
   let started: Promise<PostgresServer> | undefined;
   const folder = mkdtempSync(join(tmpdir(), 'sluice-postgres-ask-'));
+  const path = join(folder, 'ask');
   const asked = createServer((socket) => {
     socket.on('error', () => {});
     started ??= startPostgres(bin);
@@ -29,13 +45,12 @@ export default function setup(project: TestProject): (() => Promise<void>) | und
       (error: unknown) => socket.end(JSON.stringify({ error: String(error) })),
     );
   });
-  const path = join(folder, 'ask');
   asked.listen(path);
   asked.unref();
-  project.provide('postgres', path);
-  return async () => {
+  const end = async (): Promise<void> => {
     asked.close();
     await (await started)?.stop();
     rmSync(folder, { recursive: true, force: true });
   };
+  return { users: 0, path, end };
 }

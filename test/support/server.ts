@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
 import { layStep, readSteps } from '../../demo/recording.ts';
+import { databaseForPlace, dropDatabase } from './postgres-sync.ts';
 import { PROJECT } from './tree.ts';
 
 /** Real server processes, the tables that they look at, and how a test waits for what they do. */
@@ -41,6 +42,8 @@ export interface Place {
   readonly warehouse: string;
   /** Written with the settings of the test; every server of this place reads it. */
   readonly config: string;
+  /** null: the embedded one in the data folder. */
+  readonly databaseUrl: string | null;
 }
 
 const CONFIG = 'asset-event-scheduling: {event-source: {polling: {interval-seconds: 0.1}}}\n';
@@ -53,6 +56,7 @@ export function makePlace(config = ''): Place {
     data: join(folder, 'data'),
     warehouse: join(folder, 'warehouse'),
     config: join(folder, 'sluice.yaml'),
+    databaseUrl: databaseForPlace(),
   };
   mkdirSync(place.warehouse);
   writeFileSync(place.config, CONFIG + config);
@@ -61,7 +65,7 @@ export function makePlace(config = ''): Place {
 }
 
 /** Ends the place's tasks by the process groups that their own folders name, then removes everything. */
-export function removePlace({ folder, data }: Place): void {
+export function removePlace({ folder, data, databaseUrl }: Place): void {
   for (const group of taskGroups(data)) {
     try {
       process.kill(-group, 'SIGKILL');
@@ -70,7 +74,12 @@ export function removePlace({ folder, data }: Place): void {
     }
   }
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  if (databaseUrl !== null) dropDatabase(databaseUrl);
 }
+
+/** What tells a process of this place where its database is. */
+const databaseEnv = ({ databaseUrl }: Place): Readonly<Record<string, string>> =>
+  databaseUrl === null ? {} : { SLUICE_DATABASE_URL: databaseUrl };
 
 /** The process groups of all attempts that ever started here. */
 function taskGroups(data: string): readonly number[] {
@@ -104,7 +113,7 @@ export async function startProcess(
 ): Promise<ServerProcess> {
   const child = spawn(process.execPath, args, {
     cwd: place.folder,
-    env: { ...cleanEnv(), ...env },
+    env: { ...cleanEnv(), ...databaseEnv(place), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
@@ -170,7 +179,7 @@ export function sluice(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Outcome> {
-  const local = { SLUICE_DATA_DIR: place.data, ...env };
+  const local = { SLUICE_DATA_DIR: place.data, ...databaseEnv(place), ...env };
   return runProcess([CLI, ...args], place.folder, local);
 }
 

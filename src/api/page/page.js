@@ -51,6 +51,8 @@ const state = {
   hasMore: false,
   /** @type {Map<number, RunTasks>} */
   tasks: new Map(),
+  /** What waiting tasks of open runs wait for. @type {Map<number, readonly import('./workflows.js').Group[]>} */
+  taskWhys: new Map(),
   filter: '',
   all: false,
   runLimit: RUNS,
@@ -246,6 +248,7 @@ const readKinds = async (kinds) => {
   if (kinds.has('workflows')) state.workflows = await items('/workflow-definitions');
   if (kinds.has('groups')) await readWhys();
   if (kinds.has('runs')) await readRuns();
+  if (kinds.has('runs') || kinds.has('groups')) await readTaskWhys();
 };
 
 const readProjects = async () => {
@@ -290,6 +293,20 @@ const readRuns = async () => {
   const open = state.runs.filter(({ id }) => state.openRuns.has(id));
   await atMost(open, async ({ id }) => {
     state.tasks.set(id, await get(`${projectPath()}/workflow-instances/${id}/tasks`));
+  });
+};
+
+const readTaskWhys = async () => {
+  const waiting = state.runs
+    .filter(({ id }) => state.openRuns.has(id))
+    .flatMap((run) =>
+      (state.tasks.get(run.id)?.tasks ?? []).filter((task) => task.waiting).map((task) => ({ run, task })),
+    );
+  await atMost(waiting, async ({ run, task }) => {
+    const path = `/workflow-definitions/${run.workflowDefinitionCode}/tasks/${encodeURIComponent(task.name)}/why`;
+    const why = /** @type {import('../contract/task-why.ts').TaskWhyBody} */ (await get(projectPath() + path));
+    const found = why.waiting.find(({ taskInstanceId }) => taskInstanceId === task.id);
+    state.taskWhys.set(task.id, found?.groups ?? []);
   });
 };
 

@@ -2,12 +2,13 @@ import { cell, head } from './assets.js';
 import { glyph, h, inOrder, isRead } from './dom.js';
 import { ago, badge, breakable, cardHead, chip, command, lasted, tableName, told } from './parts.js';
 import { say } from './words.js';
-import { fact, tree } from './workflows.js';
+import { fact, groupHead, tree, waitTree } from './workflows.js';
 
 /** @typedef {import('../contract/workflows.ts').RunBody} Run */
 /** @typedef {import('../contract/workflows.ts').TaskRunBody} TaskRun */
 /** @typedef {import('../contract/workflows.ts').RunTasksBody} RunTasks */
 /** @typedef {import('../contract/dependencies.ts').WhyBody} Why */
+/** @typedef {import('./workflows.js').Group} Group */
 /** @typedef {import('./log.js').Log} Log */
 
 /**
@@ -16,6 +17,8 @@ import { fact, tree } from './workflows.js';
  *   readonly hasMore: boolean,
  *   readonly tasks: ReadonlyMap<number, RunTasks>,
  *   readonly openRuns: ReadonlySet<number>,
+ *   readonly assets: readonly import('./assets.js').Asset[],
+ *   readonly taskWhys: ReadonlyMap<number, readonly Group[]>,
  *   readonly whys: ReadonlyMap<number, Why>,
  *   readonly log: Log | null,
  *   readonly workflows: readonly { readonly name: string }[],
@@ -118,11 +121,23 @@ const inside = (state, run) => {
         params.length > 0 && fact('params', command(params.join(' '))),
       ),
       found === undefined ? h('p', { class: 'dim' }, say('loading')) : taskTable(run, found, log),
+      found?.tasks.filter(({ waiting }) => waiting).map((task) => waits(state, task)),
       log !== null && log.runId === run.id && logPanel(log),
       fire && [h('p', { class: 'note' }, say('whyStarted')), tree([], fire.results, 'then')],
     ),
   );
 };
+
+/** What a waiting task waits for. @param {State} state @param {TaskRun} task */
+const waits = ({ taskWhys, assets }, { id, name }) =>
+  h(
+    'div',
+    { class: 'group', 'data-key': `waits ${id}` },
+    h('p', { class: 'note' }, told('taskWaits', { task: h('b', {}, name) })),
+    taskWhys
+      .get(id)
+      ?.map((group, i) => [groupHead(group, i), waitTree(assets, `task ${id} ${group.group}`, group, 'runs')]),
+  );
 
 /** All attempts, task by task in the order in which they run. @param {Run} run @param {RunTasks} tasks @param {Log | null} log */
 const taskTable = (run, { tasks, history }, log) => {
@@ -157,17 +172,19 @@ const taskTable = (run, { tasks, history }, log) => {
 /** @param {Run} run @param {TaskRun} task @param {boolean} earlier @param {Log | null} log */
 const taskRow = (run, task, earlier, log) => {
   const open = log?.taskId === task.id;
-  const retries = task.state === 'SUBMITTED_SUCCESS' && task.attempt > 1;
+  const again = task.state === 'SUBMITTED_SUCCESS' && task.attempt > 1;
+  const held = task.waiting ? 'WAITING' : again ? 'DELAY_EXECUTION' : null;
+  const pins = Object.entries(task.pins).map(([key, pin]) => chip(key, pin, { name: tableName(key) }));
   return h(
     'tr',
     { class: earlier ? 'one earlier' : 'one', role: 'row', 'data-key': `task ${task.id}` },
     cell({ class: 'fill' }, h('b', {}, breakable(task.name))),
     cell({}, h('code', {}, task.type)),
-    cell({ 'data-lights': true }, badge(retries ? 'DELAY_EXECUTION' : task.state)),
+    cell({ 'data-lights': true }, badge(held ?? task.state)),
     cell({ 'data-name': say('attempt') }, task.attempt),
     cell({ 'data-name': say('took') }, lasted(task.startTime, task.endTime)),
     cell({ 'data-name': say('exit') }, task.exitCode ?? '–'),
-    cell(task.reason === null ? {} : { class: 'whole' }, task.reason),
+    cell({ class: 'whole' }, task.reason, pins.length > 0 && h('span', { class: 'vers' }, pins)),
     cell(
       {},
       task.startTime !== null &&

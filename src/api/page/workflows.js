@@ -80,32 +80,44 @@ const verdict = (workflow, { groups }) => {
   return told('waitsFor', { what: h('b', {}, nameOf(first)) });
 };
 
-/** @param {Group} group */
+/** @param {Pick<Group, 'results'>} group */
 const unmet = ({ results }) => results.filter(({ met }) => !met);
 
 /** @param {Leaf} leaf */
 const nameOf = ({ assetKey, alias }) => (assetKey === null ? say('group') : (alias ?? tableName(assetKey)));
 
 /** @param {State} state @param {Workflow} workflow @param {Group} group @param {number} place */
-const groupTree = (state, workflow, { group, results, lastFire }, place) => {
-  const id = `${workflow.code} ${group}`;
-  const holding = results.filter(({ met }) => met).length;
-  const asWanted = [...results.filter(({ met }) => !met), ...results.filter(({ met }) => met)];
-  const { shown } = inOrder(`leaves ${id}`, asWanted, leafKey, isRead('workflows'));
+const groupTree = (state, workflow, group, place) => {
+  const id = `${workflow.code} ${group.group}`;
   return h(
     'div',
     { class: 'group', 'data-key': `group ${id}` },
-    h(
-      'div',
-      { class: 'group-head' },
-      glyph('gate'),
-      h('b', {}, breakable(group)),
-      h('span', {}, say(place === 0 ? 'oneGroup' : 'orGroup')),
-      h('span', { 'data-lights': true }, say('holdCount', { met: holding, all: results.length })),
-    ),
-    tree(state.assets, shown.length === results.length ? shown : asWanted, 'now'),
-    didRun(state, id, lastFire),
+    groupHead(group, place),
+    waitTree(state.assets, id, group, 'workflows'),
+    didRun(state, id, group.lastFire),
   );
+};
+
+/** @param {Group} group @param {number} place among its owner's groups */
+export const groupHead = ({ group, results }, place) =>
+  h(
+    'div',
+    { class: 'group-head' },
+    glyph('gate'),
+    h('b', {}, breakable(group)),
+    h('span', {}, say(place === 0 ? 'oneGroup' : 'orGroup')),
+    h(
+      'span',
+      { 'data-lights': true },
+      say('holdCount', { met: results.filter(({ met }) => met).length, all: results.length }),
+    ),
+  );
+
+/** The tree as it is now: what blocks first, but nothing changes its place while somebody reads `list`. @param {readonly Asset[]} assets @param {string} id @param {Group} group @param {string} list */
+export const waitTree = (assets, id, { results }, list) => {
+  const asWanted = [...unmet({ results }), ...results.filter(({ met }) => met)];
+  const { shown, waiting } = inOrder(`leaves ${id}`, asWanted, leafKey, isRead(list));
+  return tree(assets, waiting === 0 ? shown : asWanted, 'now');
 };
 
 /** A gate has no asset: its code tells it from another. @param {Leaf} leaf */

@@ -99,7 +99,13 @@ const checkAgainAt = ({ owner }: LoadedGroup, nextAt: EpochMs | null, now: Epoch
  */
 export const storeLeaves = async (
   tx: Tx,
-  { row, facts }: { readonly row: Pick<GroupRow, 'id' | 'ready' | 'task_instance_id'>; readonly facts: Pick<GroupFacts, 'previous'> },
+  {
+    row,
+    facts,
+  }: {
+    readonly row: Pick<GroupRow, 'id' | 'ready' | 'task_instance_id'>;
+    readonly facts: Pick<GroupFacts, 'previous'>;
+  },
   { leaves, ready }: Evaluation,
 ): Promise<boolean> => {
   if (!sameLeaves(facts.previous, leaves)) tx.hint('CHANGED_GROUPS');

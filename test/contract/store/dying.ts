@@ -4,6 +4,7 @@ import {
   type Backend,
   type Database,
   ORDERS,
+  PAYMENTS,
   START,
   apply,
   asset,
@@ -23,12 +24,21 @@ import {
   workflow,
 } from './support.ts';
 
+/** The second task waits for a table, so that its release is among the points at which a server dies. */
+const forPayments = {
+  groups: [group('pay', [condition(PAYMENTS)])],
+  baseline: 'LAST_SUCCESS',
+  timeoutSeconds: null,
+  onTimeout: 'FAIL',
+  checkIntervalSeconds: null,
+} as const;
+
 const DECLARED = project({
-  assets: [asset(ORDERS)],
+  assets: [asset(ORDERS), asset(PAYMENTS)],
   workflows: [
     workflow('w', {
       groups: [group('g', [condition(ORDERS, { qualityStatus: 'PASSED' })])],
-      tasks: [task('a'), task('b', ['a'])],
+      tasks: [task('a'), task('b', ['a'], { wait: forPayments })],
     }),
   ],
 });
@@ -42,12 +52,15 @@ const work = async (store: Store): Promise<void> => {
   for (const offer of await store.runs.unfinished())
     await store.runs.taskEnded(offer.taskRun.id, offer.taskRun.fence, ending());
   await runAll(store);
+  await record(store, PAYMENTS, poll([commit(1, { commitTime: START })]));
+  await settle(store);
+  await runAll(store);
 };
 
 const prepared = async (database: Database): Promise<void> => {
   const store = await ready(database);
   await apply(store, DECLARED);
-  await record(store, ORDERS, poll([]));
+  for (const each of [ORDERS, PAYMENTS]) await record(store, each, poll([]));
   await settle(store);
   await store.close();
 };
@@ -103,9 +116,12 @@ const facts = async (store: Store) => {
 
 const EXPECTED = {
   runs: [['SUCCESS', 'a SUCCESS 1', 'b SUCCESS 1']],
-  triggers: [['SUCCESS', true]],
+  triggers: [
+    ['SUCCESS', true],
+    ['SUCCESS', true],
+  ],
   versions: [[1, '1', 'PASSED']],
-  events: ['QUALITY_CHECK_PASSED', 'SNAPSHOT_COMMITTED'],
+  events: ['QUALITY_CHECK_PASSED', 'SNAPSHOT_COMMITTED', 'SNAPSHOT_COMMITTED'],
   commands: 0,
   leaves: ['BLOCKED_BY_SNAPSHOT'],
 };

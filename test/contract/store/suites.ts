@@ -6,6 +6,7 @@ import { ownershipSuite } from './ownership.ts';
 import { pinSuite } from './pins.ts';
 import { runSuite } from './runs.ts';
 import type { Backend } from './support.ts';
+import { waitingSuite } from './waiting.ts';
 
 /** All that a store promises, for each database. */
 export const storeContract = (backend: Backend): void => {
@@ -14,6 +15,7 @@ export const storeContract = (backend: Backend): void => {
   groupSuite(backend);
   runSuite(backend);
   pinSuite(backend);
+  waitingSuite(backend);
   ownershipSuite(backend);
   if (backend.shared) dyingSuite(backend);
 };

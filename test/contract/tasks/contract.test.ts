@@ -1,21 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { TASK_PLUGINS } from '../../../src/compose-tasks.ts';
 import { ok, refuse } from '../../../src/core/result.ts';
-import { noop } from '../../../src/tasks/noop.ts';
-import { shell } from '../../../src/tasks/shell.ts';
-import type { TaskPlugin } from '../../../src/tasks/task.ts';
 import { PROJECT } from '../../support/tree.ts';
 
 /** For each task type: parameters that are right. */
 const RIGHT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   SHELL: { rawScript: 'echo ${greeting}' },
   NOOP: {},
+  ASSET_SENSOR: { groups: [{ group: 'fx', all: [{ assetKey: 'iceberg://ref/fx_rates' }] }], timeoutMinutes: 60 },
 };
 
-const PLUGINS: readonly TaskPlugin[] = [shell, noop];
-
-describe.each(PLUGINS.map((plugin) => [plugin.type, plugin] as const))('task type %s', (type, plugin) => {
+describe.each(TASK_PLUGINS.map((plugin) => [plugin.type, plugin] as const))('task type %s', (type, plugin) => {
   const right = RIGHT[type] ?? {};
 
   test('takes right parameters, and those that DolphinScheduler adds to every task', () => {

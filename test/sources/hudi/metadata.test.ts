@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { readArchiveLog } from '../../../src/sources/hudi/archive-log.ts';
 import { readArchiveParquet } from '../../../src/sources/hudi/archive-parquet.ts';
 import { readCommitFacts, readEarliestKept, readTakenBack } from '../../../src/sources/hudi/metadata.ts';
@@ -9,6 +9,8 @@ import { parseTableSchema } from '../../../src/sources/hudi/schema.ts';
 import { describeShared } from '../../support/shared.ts';
 import { archiveLog, avroClean, avroCommit, avroRestore, avroRollback } from './avro-bytes.ts';
 import { commitMetadata, SCHEMA } from './made-up.ts';
+
+vi.setConfig({ testTimeout: 30_000 }); // many runs of a property, on machines that have other work
 
 const parts = {
   inserts: 3,
@@ -150,7 +152,7 @@ describe('damaged files end in an answer or an error, soon', () => {
   ] as const)('%s', async (_, bytes, read) => {
     await fc.assert(
       fc.asyncProperty(mutated(bytes), (damaged) => within(() => read(damaged))),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 
@@ -186,7 +188,7 @@ describeShared('the archive that Hudi 1.2 wrote', (shared) => {
   test('damaged, ends in an answer or an error, soon', async () => {
     await fc.assert(
       fc.asyncProperty(mutated(bytes), (damaged) => within(() => readArchiveParquet(damaged))),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 });

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Cursor, Poll } from '../../../src/core/asset/poll.ts';
 import { createHudiSource } from '../../../src/sources/hudi/source.ts';
 import { parseProperties } from '../../../src/sources/hudi/properties.ts';
 import { MadeUpTable } from './made-up.ts';
+
+vi.setConfig({ testTimeout: 30_000 }); // many runs of a property, on machines that have other work
 
 const source = createHudiSource();
 
@@ -125,7 +127,7 @@ test('however a history is chopped into polls, every version that stands at its 
         for (const { outcome } of polls) expect(['NEW', 'NONE', 'ROLLBACK']).toContain(outcome.kind);
       },
     ),
-    { numRuns: 250 },
+    { numRuns: 150 },
   );
 });
 
@@ -173,7 +175,7 @@ test('whatever happens to the bytes of its files, a table gets an answer, and a 
         expect(kept).toHaveLength(17);
       },
     ),
-    { numRuns: 400 },
+    { numRuns: 200 },
   );
 });
 
