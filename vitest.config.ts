@@ -17,6 +17,7 @@ export default defineConfig({
               test: {
                 name: 'postgres',
                 include: ['test/{e2e,fault}/**/*.test.ts'],
+                exclude: ['test/e2e/page.test.ts'], // over the demo, which has a database of its own
                 setupFiles: ['test/support/on-postgres.ts'],
               },
             },

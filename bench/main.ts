@@ -18,9 +18,10 @@ import { type Reported, table } from './report.ts';
 import { scan } from './scan.ts';
 import { start } from './start.ts';
 import { FORMATS, tableWriter } from './tables.ts';
+import { waiting } from './waiting.ts';
 
 /** A benchmark is one file and one line here. */
-const BENCHMARKS: Readonly<Record<string, Benchmark>> = { latency, start, memory, scan, fire, ingest };
+const BENCHMARKS: Readonly<Record<string, Benchmark>> = { latency, start, memory, scan, fire, ingest, waiting };
 
 const USAGE = `npm run bench -- NAME… | all [--json] [--format ${FORMATS.join('|')}] [--count N] [--dir FOLDER]
 

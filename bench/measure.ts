@@ -4,7 +4,7 @@ export interface Measure {
   readonly name: string;
   /** What the project promises, in words; null: no promise, a figure to compare with. */
   readonly goal: string | null;
-  readonly unit: 'ms' | 's' | 'MB' | 'events/s';
+  readonly unit: 'ms' | 's' | 'MB' | '%' | 'events/s';
   readonly result: Figures;
   /** The plain limit of the same run: what the machine takes for the bare thing, without Sluice. */
   readonly limit: Figures & { readonly what: string };

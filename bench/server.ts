@@ -15,6 +15,10 @@ export interface Started {
   readonly program?: Program;
   /** How often tables are looked at; default: the product's own. */
   readonly pollSeconds?: number;
+  /** A module that is imported into the server before its own code. */
+  readonly preload?: string;
+  /** Beside this process's own variables. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface Server {
@@ -36,14 +40,16 @@ const built = (): Promise<void> => {
 };
 
 /** Starts `sluice server` as a person would, on a data folder and a free port, and waits for its ready line. */
-const startServer = async (data: string, { program = 'dist', pollSeconds }: Started): Promise<Server> => {
+const startServer = async (data: string, started: Started): Promise<Server> => {
+  const { program = 'dist', pollSeconds, preload, env = {} } = started;
   const config = `${data}.yaml`;
   const polling = pollSeconds === undefined ? {} : { 'event-source': { polling: { 'interval-seconds': pollSeconds } } };
   writeFileSync(config, JSON.stringify({ log: { destination: `${data}.log` }, 'asset-event-scheduling': polling }));
   if (program === 'dist') await built();
   const from = performance.now();
-  const args = [PROGRAMS[program], 'server', '--config', config, '--data', data, '--port', '0'];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const imports = preload === undefined ? [] : ['--import', preload];
+  const args = [...imports, PROGRAMS[program], 'server', '--config', config, '--data', data, '--port', '0'];
+  const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   const errors = createWriteStream(`${data}.err`);
   child.stderr.pipe(errors);
   const ended = new Promise<void>((done) => child.once('close', () => done()));

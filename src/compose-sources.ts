@@ -12,6 +12,15 @@ const SOURCES: ReadonlyMap<string, () => Promise<Source>> = new Map([
 /** Formats that can be read, in the order in which a folder is tried: Paimon and Delta first, since they also write Iceberg metadata beside their own. */
 export const READABLE_FORMATS = [...SOURCES.keys()] as readonly TableFormat[];
 
+/** What stands in a table's folder, by format: where none of these is, no format needs to be tried. `sure`: nothing else is called so. */
+const MARKS: readonly { readonly name: string; readonly format: TableFormat; readonly sure: boolean }[] = [
+  { name: 'snapshot', format: 'paimon', sure: false },
+  { name: 'schema', format: 'paimon', sure: false },
+  { name: '.hoodie', format: 'hudi', sure: true },
+  { name: '_delta_log', format: 'delta', sure: true },
+  { name: 'metadata', format: 'iceberg', sure: false },
+];
+
 /** How bytes are read, by the scheme of a location; '' is a path on this machine. */
 const STORES: ReadonlyMap<string, () => Promise<Files>> = new Map([
   ['', async () => (await import('./files/local.ts')).createLocalFiles()],
@@ -34,6 +43,16 @@ export async function detectFormat(table: TableRef): Promise<TableFormat | undef
     if (source !== undefined && (await source.detect(table))) return format;
   }
   return undefined;
+}
+
+/**
+ * The format of a folder in which these names stand: as detectFormat, without asking where no name hints at a table. A folder whose log or timeline is
+ * there, but holds nothing readable, still is a table of its format.
+ */
+export async function formatAmong(table: TableRef, names: ReadonlySet<string>): Promise<TableFormat | undefined> {
+  const marks = MARKS.filter(({ name }) => names.has(name));
+  if (marks.length === 0) return undefined;
+  return (await detectFormat(table)) ?? marks.find(({ sure }) => sure)?.format;
 }
 
 /** One sentence that says why detectFormat found nothing. */

@@ -17,7 +17,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./commands/inspect.ts'),
   },
   asset: {
-    summary: 'List, show and scan assets, and state events about them',
+    summary: 'List, show, scan and discover assets, and state events about them',
     load: () => import('./commands/asset.ts'),
   },
   why: { summary: 'Say why a workflow has not run, and why it last did', load: () => import('./commands/why.ts') },

@@ -22,6 +22,9 @@ export const positive = (text: string): number => {
   throw new InvalidArgumentError('Give a whole number from 1 up.');
 };
 
+/** For options that take a number of levels: a whole number from 0 up. */
+export const levels = (text: string): number => (text === '0' ? 0 : positive(text));
+
 /** For options that may stand several times. */
 export const gather = (text: string, before: readonly string[] | undefined): readonly string[] => [
   ...(before ?? []),

@@ -2,6 +2,8 @@
 export interface FileEntry {
   readonly name: string;
   readonly kind: 'file' | 'folder';
+  /** It is a symbolic link, to a file or a folder: `kind` is 'file' whichever, since links are not followed by a listing. Left out: no link. */
+  readonly link?: true;
   /** Changes whenever the bytes change, where the store tells it in a listing (an object store's ETag); a local disk does not. */
   readonly stamp?: string;
 }

@@ -1,4 +1,4 @@
-import { readFile, readdir, stat } from 'node:fs';
+import { type Dirent, readFile, readdir, stat } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { FilesError, type FileEntry, type Files, type FileStat } from './files.ts';
 
@@ -76,9 +76,12 @@ const listFolder = (folder: string, options?: { readonly after?: string }): Prom
       local,
       { withFileTypes: true },
       answer(folder, resolve, reject, (entries) =>
-        entries
-          .filter((entry) => options?.after === undefined || entry.name > options.after)
-          .map((entry): FileEntry => ({ name: entry.name, kind: entry.isDirectory() ? 'folder' : 'file' })),
+        entries.filter((entry) => options?.after === undefined || entry.name > options.after).map(entryOf),
       ),
     ),
   );
+
+const entryOf = (entry: Dirent): FileEntry => {
+  if (entry.isSymbolicLink()) return { name: entry.name, kind: 'file', link: true };
+  return { name: entry.name, kind: entry.isDirectory() ? 'folder' : 'file' };
+};

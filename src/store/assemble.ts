@@ -3,6 +3,7 @@ import { SluiceError } from '../core/errors.ts';
 import { type Engine, SHARD, type Tx } from './engine.ts';
 import { NEWEST, migrate, schemaVersion } from './migrate.ts';
 import { applyDeclaration } from './queries/apply.ts';
+import { chunks } from './queries/asset-load.ts';
 import { assetDetails, listAssets, listEvents, listVersions, ownersOf, scanTargets } from './queries/asset-lists.ts';
 import { KnownVersion } from './queries/asset-effects.ts';
 import { recordIdle, recordPoll } from './queries/asset-record.ts';
@@ -17,7 +18,16 @@ import { operate, startManually } from './queries/run-start.ts';
 import * as work from './queries/run-work.ts';
 import { expireWait, nextWaitDeadlineAt, overdueWaits } from './queries/task-expire.ts';
 import { explainTask } from './queries/task-why.ts';
-import type { AdminStore, AssetStore, DefinitionStore, GroupStore, RunStore, StatedReceipt, Store } from './store.ts';
+import type {
+  AdminStore,
+  AssetStore,
+  DefinitionStore,
+  EvaluationReport,
+  GroupStore,
+  RunStore,
+  StatedReceipt,
+  Store,
+} from './store.ts';
 
 /** Told of what went wrong inside one group, command or run while the others went on; it is tried again. */
 export type OnProblem = (what: string, error: unknown) => void;
@@ -124,15 +134,9 @@ const groupStore = (engine: Engine, onProblem: OnProblem): GroupStore => ({
   evaluateDue: async (limit) => {
     const due = await engine.own((tx) => dueGroups(tx, limit));
     const batch = await evaluateTogether(engine, due, onProblem);
-    const reports = await eachAlone(
-      batch.alone,
-      async (id) => engine.own((tx) => evaluateQueued(tx, id)),
-      async (id, error) => {
-        onProblem(`group ${id} could not be evaluated`, error);
-        await engine.own((tx) => postpone(tx, id, POSTPONE_MS));
-      },
-    );
-    return [...batch.reports, ...reports.filter((report) => report !== null)];
+    const waiting = await evaluateWaits(engine, batch.waiting, onProblem);
+    const alone = await evaluateAlone(engine, batch.alone, onProblem);
+    return [...batch.reports, ...waiting, ...alone];
   },
   nextDueAt: () => engine.read(nextDueAt),
   explain: (workflowCode) => engine.read((view) => explainWorkflow(view, workflowCode)),
@@ -140,14 +144,58 @@ const groupStore = (engine: Engine, onProblem: OnProblem): GroupStore => ({
   triggerHistory: (filter, page) => engine.read((view) => listTriggers(view, filter, page)),
 });
 
+const evaluateAlone = async (
+  engine: Engine,
+  ids: readonly bigint[],
+  onProblem: OnProblem,
+): Promise<readonly EvaluationReport[]> => {
+  const reports = await eachAlone(
+    ids,
+    async (id) => engine.own((tx) => evaluateQueued(tx, id)),
+    async (id, error) => {
+      onProblem(`group ${id} could not be evaluated`, error);
+      await engine.own((tx) => postpone(tx, id, POSTPONE_MS));
+    },
+  );
+  return reports.filter((report) => report !== null);
+};
+
+/** Groups of waiting attempts in one transaction: few enough that nobody waits long behind them. */
+const WAITS_TOGETHER = 20;
+
+/** Attempts have nothing to do with each other, so that their releases may well share a transaction. */
+const evaluateWaits = async (
+  engine: Engine,
+  ids: readonly bigint[],
+  onProblem: OnProblem,
+): Promise<readonly EvaluationReport[]> => {
+  const reports: EvaluationReport[] = [];
+  for (const some of chunks(ids, WAITS_TOGETHER))
+    try {
+      const told = await engine.own(async (tx) => {
+        const each: EvaluationReport[] = [];
+        for (const id of some) {
+          const report = await evaluateQueued(tx, id);
+          if (report !== null) each.push(report);
+        }
+        return each;
+      });
+      reports.push(...told);
+    } catch (error) {
+      if (error instanceof SluiceError && error.code === 'OWNERSHIP_LOST') throw error;
+      reports.push(...(await evaluateAlone(engine, some, onProblem)));
+    }
+  return reports;
+};
+
 /** Where one of them goes wrong, each is decided alone, and that one is found. */
 const evaluateTogether = async (engine: Engine, due: readonly bigint[], onProblem: OnProblem): Promise<Batch> => {
   try {
-    return due.length < 2 ? { reports: [], alone: due } : await engine.own((tx) => evaluateBatch(tx, due));
+    return due.length < 2 ? { reports: [], alone: due, waiting: [] } : await engine.own((tx) => evaluateBatch(tx, due));
   } catch (error) {
     if (error instanceof SluiceError && error.code === 'OWNERSHIP_LOST') throw error;
     onProblem(`${due.length} groups could not be evaluated together; each is tried alone`, error);
-    return { reports: [], alone: due };
+    return { reports: [], alone: due, waiting: [] };
   }
 };
 

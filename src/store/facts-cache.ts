@@ -11,6 +11,8 @@ export interface AssetFacts {
   readonly versions: readonly VersionFacts[];
   /** There are no older ones. */
   readonly whole: boolean;
+  /** How many are kept at most. */
+  readonly reach: number;
   /** Deleted ones too. */
   readonly tags: readonly TagRecord[];
   /** Of all epochs, without their columns and changes. */
@@ -19,7 +21,10 @@ export interface AssetFacts {
   readonly awaitsVersion: boolean;
 }
 
-const MOST = 20_000;
+/** Versions of all assets together: some half a kilobyte each. */
+const MOST_VERSIONS = 120_000;
+/** What an entry takes beside its versions, as if it had so many more. */
+const BASE = 4;
 
 /**
  * Facts of the assets used last, by the hash of their key. The state's version changes with everything that is recorded of an asset, so that an
@@ -27,20 +32,29 @@ const MOST = 20_000;
  */
 export class FactsCache {
   readonly #entries = new Map<string, AssetFacts>();
+  #weight = 0;
 
   get(hash: string): AssetFacts | undefined {
     return this.#entries.get(hash);
   }
 
   set(hash: string, facts: AssetFacts): void {
-    this.#entries.delete(hash);
+    this.delete(hash);
     this.#entries.set(hash, facts);
-    if (this.#entries.size <= MOST) return;
-    const oldest = this.#entries.keys().next();
-    if (oldest.done === false) this.#entries.delete(oldest.value);
+    this.#weight += weightOf(facts);
+    while (this.#weight > MOST_VERSIONS) {
+      const oldest = this.#entries.keys().next();
+      if (oldest.done === true) return;
+      this.delete(oldest.value);
+    }
   }
 
   delete(hash: string): void {
+    const known = this.#entries.get(hash);
+    if (known === undefined) return;
     this.#entries.delete(hash);
+    this.#weight -= weightOf(known);
   }
 }
+
+const weightOf = (facts: AssetFacts): number => BASE + facts.versions.length;

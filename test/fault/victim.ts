@@ -1,19 +1,27 @@
 /**
- * A server that kills itself, as `kill -9` would, just BEFORE or just AFTER its N-th transaction that wrote something is committed. (One that only
- * read changes nothing: dying there is dying after the one before.) Each commit is noted in a file first, with the tables that it wrote.
+ * A server that kills itself, as `kill -9` would, just BEFORE or just AFTER one of its transactions is committed. Transactions are named by the
+ * tables that they write and counted among those that write the same: `t_ds_task_instance#2`. (One that only read changes nothing: dying there
+ * is dying after the one before.) Each is noted in a file before it is committed.
  *
- *   node victim.ts DATA N BEFORE|AFTER TRACE [SECONDS]
+ *   node victim.ts DATA TRANSACTION BEFORE|AFTER TRACE [SECONDS]
  *
  * SECONDS: how long a table may take to answer (10).
  */
 import { appendFileSync } from 'node:fs';
 import { startServer } from '../../src/compose.ts';
 
-const [dataDir = '', number = '', moment = '', trace = '', patience = '10'] = process.argv.slice(2);
+const [dataDir = '', target = '', moment = '', trace = '', patience = '10'] = process.argv.slice(2);
 
-let commits = 0;
-/** By connection: the tables that its open transaction wrote, and which commit it is once that has begun. */
-const open = new Map<number, { readonly tables: Set<string>; number: number }>();
+const counts = new Map<string, number>();
+/** By connection: the tables that its open transaction wrote, and its name once its commit has begun. */
+const open = new Map<number, { readonly tables: Set<string>; name: string }>();
+
+const nameOf = (tables: ReadonlySet<string>): string => {
+  const kind = [...tables].toSorted().join('+');
+  const count = (counts.get(kind) ?? 0) + 1;
+  counts.set(kind, count);
+  return `${kind}#${count}`;
+};
 
 const die = (): never => {
   process.kill(process.pid, 'SIGKILL');
@@ -28,14 +36,14 @@ const noteWrite = (sql: string, tables: Set<string> | undefined): void => {
 
 const onStatement = (sql: string, when: 'BEFORE' | 'AFTER', connection: number): void => {
   const transaction = open.get(connection);
-  if (sql.startsWith('BEGIN')) open.set(connection, { tables: new Set(), number: 0 });
+  if (sql.startsWith('BEGIN')) open.set(connection, { tables: new Set(), name: '' });
   else if (sql !== 'COMMIT') noteWrite(sql, transaction?.tables);
   else if (transaction !== undefined && transaction.tables.size > 0) {
     if (when === 'BEFORE') {
-      transaction.number = commits += 1;
-      appendFileSync(trace, `${commits} ${[...transaction.tables].join(' ')}\n`);
+      transaction.name = nameOf(transaction.tables);
+      appendFileSync(trace, `${transaction.name}\n`);
     }
-    if (transaction.number === Number(number) && when === moment) die();
+    if (transaction.name === target && when === moment) die();
   }
 };
 

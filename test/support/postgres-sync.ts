@@ -15,18 +15,22 @@ export function usePostgres(url: string, bin: string): void {
   process.env[BIN] = bin;
 }
 
-/** A database of its own for a place, or null where the tests run on SQLite. */
+/** The address of a schema of a server's database. */
+export const inSchema = (server: string, schema: string): string =>
+  `${server}/postgres?options=-c%20search_path%3D${schema}`;
+
+/** A schema of its own for a place, or null where the tests run on SQLite. */
 export function databaseForPlace(): string | null {
   const server = process.env[SERVER];
   if (server === undefined) return null;
   const name = `e_${randomUUID().replaceAll('-', '')}`;
-  psql(`${server}/postgres`, `create database ${name} template template0`);
-  return `${server}/${name}`;
+  psql(`${server}/postgres`, `create schema ${name}`);
+  return inSchema(server, name);
 }
 
 export function dropDatabase(url: string): void {
-  const at = url.lastIndexOf('/');
-  psql(`${url.slice(0, at)}/postgres`, `drop database if exists ${url.slice(at + 1)} with (force)`);
+  const schema = url.slice(url.lastIndexOf('%3D') + 3);
+  psql(url, `set client_min_messages = warning; drop schema if exists ${schema} cascade`);
 }
 
 type Rows = readonly Readonly<Record<string, string | number | null>>[];

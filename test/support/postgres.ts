@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { inSchema } from './postgres-sync.ts';
 import { describeNeeding } from './shared.ts';
 
 /** The run's PostgreSQL server (postgres-setup.ts), with a database for each test that wants one. */
@@ -45,12 +46,12 @@ async function administer(url: string, ...statements: readonly string[]): Promis
   }
 }
 
-/** A new, empty database. */
+/** An empty schema of the run's database, which is as good as a database of its own and made in a tenth of the time. */
 export async function makeDatabase(): Promise<PostgresDatabase> {
   const server = await postgresServer();
   const name = `t_${randomUUID().replaceAll('-', '')}`;
-  await administer(server.url, `create database ${name} template template0`);
-  const url = `${server.url}/${name}`;
+  await administer(server.url, `create schema ${name}`);
+  const url = inSchema(server.url, name);
   return {
     url,
     query: async (sql, values = []) => {
@@ -62,7 +63,7 @@ export async function makeDatabase(): Promise<PostgresDatabase> {
         await client.end();
       }
     },
-    drop: () => administer(server.url, `drop database if exists ${name} with (force)`),
+    drop: () => administer(server.url, `drop schema ${name} cascade`),
   };
 }
 

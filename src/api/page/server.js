@@ -99,6 +99,7 @@ export const follow = async (hear) => {
  */
 const stream = async (tell) => {
   const quiet = new AbortController();
+  const mine = token();
   try {
     const answer = await call('/events/stream', { headers: { accept: 'text/event-stream' }, signal: quiet.signal });
     // What changed while nobody listened is not known, so everything is looked at once.
@@ -106,7 +107,8 @@ const stream = async (tell) => {
     await readEvents(answer, quiet, tell);
     tell({ kinds: [], live: 'LOST' });
   } catch (error) {
-    if (error instanceof Refusal && error.status === 401) return false;
+    // Unless a person has given another token meanwhile.
+    if (error instanceof Refusal && error.status === 401) return token() !== null && token() !== mine;
     const crowded = error instanceof Refusal && error.status === 503;
     tell({ kinds: [], live: crowded ? 'CROWDED' : 'LOST' });
     if (crowded) await pause(CROWDED_MS);

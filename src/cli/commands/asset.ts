@@ -6,6 +6,7 @@ import { type CommonOptions, connected, positive } from '../options.ts';
 import { ago, type Cell, print, printJson, printJsonLines, printTable, stateCell } from '../output.ts';
 import { collect } from '../pages.ts';
 import { printAsset } from '../asset-page.ts';
+import { registerDiscover } from './asset-discover.ts';
 
 interface ListOptions extends CommonOptions {
   readonly limit: number;
@@ -32,6 +33,7 @@ export const register = (program: Command): void => {
     .option('--reject', 'reject it instead')
     .action(approve);
   registerEmit(asset);
+  registerDiscover(asset);
 };
 
 const registerEmit = (asset: Command): void => {

@@ -18,13 +18,17 @@ const NETWORK =
 /** Shut down, crashed or starting; connection errors; too many connections; idle in a transaction for too long. */
 const SERVER_GONE = /^(57P0[1-5]|08\w{3}|53300|25P03)$/;
 /** The driver's own errors carry no code. */
-const DRIVER = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
+const DRIVER =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
 
 /** The connection is lost or cannot be made; another one may do, now or later. */
 export const isUnreachable = (error: unknown): boolean =>
-  NETWORK.test(codeOf(error)) || SERVER_GONE.test(codeOf(error)) || (error instanceof Error && DRIVER.test(error.message));
+  NETWORK.test(codeOf(error)) ||
+  SERVER_GONE.test(codeOf(error)) ||
+  (error instanceof Error && DRIVER.test(error.message));
 
-const says = (error: unknown): string => (error instanceof Error && error.message !== '' ? error.message : codeOf(error));
+const says = (error: unknown): string =>
+  error instanceof Error && error.message !== '' ? error.message : codeOf(error);
 
 /** Lost connections as DATABASE_UNREACHABLE; all else as it is. */
 export const inWords = (error: unknown): unknown =>

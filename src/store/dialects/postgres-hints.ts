@@ -2,7 +2,8 @@ import { Client, type ClientConfig, type Notification } from 'pg';
 import type { HintRelay } from '../engine.ts';
 import type { Hint } from '../store.ts';
 
-const CHANNEL = 'sluice_hints';
+/** Of our schema: two installations in one database do not wake each other. */
+const CHANNEL = `'sluice_hints_' || hashtext(current_schema())`;
 /** At most one NOTIFY in this time: each takes a lock that all of the database's share (facts/engines.md 1.1). */
 const FLUSH_MS = 20;
 const RECONNECT_MS = 1_000;
@@ -64,7 +65,7 @@ export class PostgresHints implements HintRelay {
     if (this.#closed || client === null || this.#waiting.size === 0) return;
     const words = [...this.#waiting].join(' ');
     this.#waiting.clear();
-    client.query('select pg_notify($1, $2)', [CHANNEL, words]).catch(() => {}); // a hint lost; the session's end is told by its own event
+    client.query(`select pg_notify(${CHANNEL}, $1)`, [words]).catch(() => {}); // a hint lost; the session's end is told by its own event
     this.#timer = setTimeout(() => this.#flush(), FLUSH_MS).unref();
   }
 
@@ -78,7 +79,8 @@ export class PostgresHints implements HintRelay {
     try {
       await client.connect();
       await client.query('set synchronous_commit = off');
-      await client.query(`listen ${CHANNEL}`);
+      const { rows } = await client.query<{ channel: string }>(`select ${CHANNEL} as channel`);
+      await client.query(`listen ${client.escapeIdentifier(rows[0]?.channel ?? '')}`);
       this.#connecting = false;
       if (this.#closed) return void (await client.end());
       this.#client = client;

@@ -58,7 +58,12 @@ export const openPostgres = async (options: PostgresOptions): Promise<PostgresCo
     throw error;
   }
   const presence = new Presence(lanePool);
-  const kysely = (over: Pool, begin: Begin, hook: StatementHook | null, onReserve?: (client: PoolClient) => Promise<void>): Db =>
+  const kysely = (
+    over: Pool,
+    begin: Begin,
+    hook: StatementHook | null,
+    onReserve?: (client: PoolClient) => Promise<void>,
+  ): Db =>
     new Kysely<Database>({
       dialect: postgresKysely({ pool: over, begin, hook, ...(onReserve === undefined ? {} : { onReserve }) }),
     });
@@ -87,7 +92,12 @@ const SESSION = 'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; 
 const poolOf = (config: ClientConfig, max: number): Pool => {
   // The master's session stays: its lock says that the server lives.
   const idleTimeoutMillis = max === 1 ? 0 : 60_000;
-  const pool = new Pool({ ...config, max, idleTimeoutMillis, onConnect: async (client) => void (await client.query(SESSION)) });
+  const pool = new Pool({
+    ...config,
+    max,
+    idleTimeoutMillis,
+    onConnect: async (client) => void (await client.query(SESSION)),
+  });
   pool.on('error', () => {}); // an idle session was lost: the pool has dropped it
   pool.on('connect', (client) => client.on('error', () => {})); // one in use was lost: its statement has failed
   return pool;

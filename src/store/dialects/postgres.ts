@@ -25,7 +25,9 @@ export const postgresDialect = (clock?: () => EpochMs): Dialect => ({
   },
   ...onConflict,
   insertForId: async (db, table, row) => {
-    const query = loose(db).insertInto(table as string).values(row as Record<string, unknown>);
+    const query = loose(db)
+      .insertInto(table as string)
+      .values(row as Record<string, unknown>);
     return (await query.returning('id' as never).executeTakeFirstOrThrow())['id'] as bigint;
   },
   // NO KEY: foreign keys that point to the row may be written meanwhile.
@@ -33,7 +35,10 @@ export const postgresDialect = (clock?: () => EpochMs): Dialect => ({
     await sql`select 1 from ${sql.table(table)} where ${sql.ref(column)} = ${value} for no key update`.execute(db);
   },
   lockRows: async (db, table, column, values) => {
-    const rows = loose(db).selectFrom(table as string).select(sql`1`.as("locked")).where(among(column, values));
+    const rows = loose(db)
+      .selectFrom(table as string)
+      .select(sql`1`.as('locked'))
+      .where(among(column, values));
     await rows.orderBy(column).forNoKeyUpdate().execute();
   },
   among,

@@ -248,7 +248,8 @@ export const ASSETS = {
         update_time: 'int',
       },
       unique: [['group_id', 'asset_hash']],
-      index: [['asset_hash'], ['workflow_definition_code']],
+      // The second column spares a look at the row: every event asks which groups name its asset.
+      index: [['asset_hash', 'group_id'], ['workflow_definition_code']],
       parents: { group_id: 't_ds_asset_dependency_group' },
     },
     t_ds_asset_dependency_consumed: {

@@ -10,8 +10,9 @@ import type { AssetFacts } from '../facts-cache.ts';
 import { chunks } from './asset-load.ts';
 import { assetOf, stateOf, tagOf, verdictOf, versionOf } from './asset-rows.ts';
 
-/** Of each asset. Where they do not suffice, the whole history is asked. */
-const NEWEST = 8;
+/** How many versions of each asset are read: nearly always a few suffice. */
+export const NEWEST = 8;
+export const MORE = 120;
 
 /**
  * What decisions look at of many assets, by the hash of their key; those that nobody has registered are left out. `lock`: nobody else changes
@@ -20,33 +21,41 @@ const NEWEST = 8;
 export const factsOf = async (
   view: View,
   hashes: readonly string[],
-  lock: 'LOCK' | 'LOOK',
+  { lock, reach }: Wanted,
 ): Promise<ReadonlyMap<string, AssetFacts>> => {
   const found = new Map<string, AssetFacts>();
-  for (const part of chunks([...new Set(hashes)])) await addFacts(view, part, lock, found);
+  for (const part of chunks([...new Set(hashes)])) await addFacts(view, part, { lock, reach }, found);
   return found;
 };
+
+/** `reach`: so many versions at least, unless there are fewer. */
+interface Wanted {
+  readonly lock: boolean;
+  readonly reach: number;
+}
 
 const addFacts = async (
   view: View,
   hashes: readonly string[],
-  lock: 'LOCK' | 'LOOK',
+  { lock, reach }: Wanted,
   found: Map<string, AssetFacts>,
 ): Promise<void> => {
   const ids = await idsOf(view, hashes);
-  if (lock === 'LOCK') await view.dialect.lockRows(view.db, 't_ds_asset_state', 'asset_id', [...ids.values()]);
+  if (lock) await view.dialect.lockRows(view.db, 't_ds_asset_state', 'asset_id', [...ids.values()]);
   const versions = await versionsOf(view, [...ids.values()]);
   const stale: { readonly hash: string; readonly id: bigint }[] = [];
   for (const [hash, id] of ids) {
     const known = view.facts.get(hash);
     const version = versions.get(id);
     if (version === undefined) continue;
-    if (known !== undefined && known.row.id === id && big(known.state.version) === version) found.set(hash, known);
+    const isGood = known !== undefined && known.row.id === id && big(known.state.version) === version;
+    if (isGood && (known.whole || known.reach >= reach)) found.set(hash, known);
     else stale.push({ hash, id });
   }
   for (const [hash, facts] of await read(
     view,
     stale.map(({ id }) => id),
+    reach,
   )) {
     view.facts.set(hash, facts);
     found.set(hash, facts);
@@ -78,14 +87,18 @@ const versionsOf = async ({ db, dialect }: View, ids: readonly bigint[]): Promis
 };
 
 // Kept under the version of the state, so the state is read first: what comes in between makes the entry better than it says, never worse.
-const read = async (view: View, ids: readonly bigint[]): Promise<readonly (readonly [string, AssetFacts])[]> => {
+const read = async (
+  view: View,
+  ids: readonly bigint[],
+  reach: number,
+): Promise<readonly (readonly [string, AssetFacts])[]> => {
   if (ids.length === 0) return [];
   const { db, dialect } = view;
   const of = dialect.among('asset_id', ids);
   const states = await db.selectFrom('t_ds_asset_state').selectAll().where(of).execute();
   const rows = await db.selectFrom('t_ds_asset').selectAll().where(dialect.among('id', ids)).execute();
-  const versions = byAsset(await newestVersions(view, ids));
-  const verdicts = byAsset(await newestVerdicts(view, ids));
+  const versions = byAsset(await newestVersions(view, ids, reach));
+  const verdicts = byAsset(await newestVerdicts(view, ids, reach));
   const tags = byAsset(await db.selectFrom('t_ds_asset_tag').selectAll().where(of).orderBy('id').execute());
   const schemas = byAsset(await schemaRows(view, ids));
   const waiting = new Set(await assetsWithWaiting(view, ids));
@@ -99,6 +112,7 @@ const read = async (view: View, ids: readonly bigint[]): Promise<readonly (reado
       tags: (tags.get(row.id) ?? []).map(tagOf),
       schemas: (schemas.get(row.id) ?? []).map(schemaHead),
       awaitsVersion: waiting.has(row.id),
+      reach,
     });
     return [[row.asset_hash, facts]];
   });
@@ -110,6 +124,7 @@ interface Parts {
   readonly tags: readonly TagRecord[];
   readonly schemas: readonly SchemaRecord[];
   readonly awaitsVersion: boolean;
+  readonly reach: number;
 }
 
 const assemble = (row: Row<'t_ds_asset'>, stateRow: Row<'t_ds_asset_state'>, parts: Parts): AssetFacts => {
@@ -120,7 +135,8 @@ const assemble = (row: Row<'t_ds_asset'>, stateRow: Row<'t_ds_asset_state'>, par
     asset,
     state: stateOf(stateRow),
     versions: withFacts(versions, parts.verdicts, parts.tags, parts.schemas),
-    whole: num(stateRow.last_ordinal) <= NEWEST,
+    whole: num(stateRow.last_ordinal) <= parts.reach,
+    reach: parts.reach,
     tags: parts.tags,
     schemas: parts.schemas,
     awaitsVersion: parts.awaitsVersion,
@@ -148,19 +164,19 @@ const withFacts = (
   });
 };
 
-const newest = ({ db, dialect }: View, ids: readonly bigint[]) =>
+const newest = ({ db, dialect }: View, ids: readonly bigint[], reach: number) =>
   db
     .selectFrom('t_ds_asset_state as state')
     .innerJoin('t_ds_asset_version as version', 'version.asset_id', 'state.asset_id')
     .where(dialect.among('state.asset_id', ids))
-    .where((e) => e('version.ordinal', '>', e('state.last_ordinal', '-', big(NEWEST))))
+    .where((e) => e('version.ordinal', '>', e('state.last_ordinal', '-', big(reach))))
     .where('version.status', '!=', 'WITHDRAWN');
 
-const newestVersions = (view: View, ids: readonly bigint[]) =>
-  newest(view, ids).selectAll('version').orderBy('version.asset_id').orderBy('version.ordinal').execute();
+const newestVersions = (view: View, ids: readonly bigint[], reach: number) =>
+  newest(view, ids, reach).selectAll('version').orderBy('version.asset_id').orderBy('version.ordinal').execute();
 
-const newestVerdicts = (view: View, ids: readonly bigint[]) =>
-  newest(view, ids)
+const newestVerdicts = (view: View, ids: readonly bigint[], reach: number) =>
+  newest(view, ids, reach)
     .innerJoin('t_ds_asset_quality as quality', (join) =>
       join
         .onRef('quality.asset_id', '=', 'version.asset_id')
@@ -220,7 +236,7 @@ export interface Growth {
 export const grown = (facts: AssetFacts, { state, newVersions, verdicts }: Growth): AssetFacts => {
   const fresh = withFacts(newVersions, [], [], facts.schemas);
   const all = [...facts.versions, ...fresh];
-  const kept = all.slice(-NEWEST).map((version): VersionFacts => {
+  const kept = all.slice(-facts.reach).map((version): VersionFacts => {
     const its = verdicts.filter((verdict) => isOf(verdict, version));
     return its.length === 0 ? version : { ...version, verdicts: [...without(version.verdicts, its), ...its] };
   });

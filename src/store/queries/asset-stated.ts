@@ -6,7 +6,7 @@ import type { Tx } from '../engine.ts';
 import type { AssetFacts } from '../facts-cache.ts';
 import type { StatedReceipt } from '../store.ts';
 import { type Change, countKnown, versionAfter, writeChanges } from './asset-effects.ts';
-import { factsOf, grown, holdsNewestCut } from './asset-facts.ts';
+import { factsOf, grown, holdsNewestCut, NEWEST } from './asset-facts.ts';
 import { loadHistory, lockAsset, type Named, unknownAsset } from './asset-load.ts';
 
 /** One statement of a request, with its place in it. */
@@ -34,7 +34,7 @@ export const recordStated = async (
     await factsOf(
       tx,
       left.map(({ hash }) => hash),
-      'LOCK',
+      { lock: true, reach: NEWEST },
     ),
   );
   while (left.length > 0) {
@@ -74,7 +74,8 @@ interface Taken {
 
 const recordRound = async (tx: Tx, round: readonly Given[], memory: Memory): Promise<void> => {
   const { facts, receipts } = memory;
-  for (const [hash, found] of await factsOf(tx, missing(round, facts), 'LOCK')) facts.set(hash, found);
+  for (const [hash, found] of await factsOf(tx, missing(round, facts), { lock: true, reach: NEWEST }))
+    facts.set(hash, found);
   const taken: Taken[] = [];
   for (const given of round) {
     const answer = await take(tx, given, memory);

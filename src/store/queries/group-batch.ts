@@ -8,7 +8,7 @@ import type { Row } from '../database.ts';
 import type { Tx, View } from '../engine.ts';
 import type { AssetFacts } from '../facts-cache.ts';
 import type { EvaluationReport } from '../store.ts';
-import { factsOf } from './asset-facts.ts';
+import { factsOf, MORE, NEWEST } from './asset-facts.ts';
 import { type Consumed, consumedOf } from './baselines.ts';
 import { storeLeaves } from './group-evaluate.ts';
 import { enqueue, enqueueQuietly } from './queue.ts';
@@ -17,8 +17,10 @@ import { UNFINISHED_RUNS } from './run-rows.ts';
 /** What one transaction made of many due groups. */
 export interface Batch {
   readonly reports: readonly EvaluationReport[];
-  /** Still queued: to be decided in a transaction of their own, as they may fire, release a task, or look further back. */
+  /** Still queued: to be decided in a transaction of their own, as they may fire, or look further back. */
   readonly alone: readonly bigint[];
+  /** Still queued: groups of waiting attempts, any of which may release its own. */
+  readonly waiting: readonly bigint[];
 }
 
 /**
@@ -26,7 +28,7 @@ export interface Batch {
  * that did not change not at all.
  */
 export const evaluateBatch = async (tx: Tx, ids: readonly bigint[]): Promise<Batch> => {
-  if (ids.length === 0) return { reports: [], alone: [] };
+  if (ids.length === 0) return { reports: [], alone: [], waiting: [] };
   await tx.dialect.lockRows(tx.db, 't_ds_asset_dependency_group', 'id', ids);
   const rows = await groupRows(tx, ids);
   const ours = rows.filter((row) => row.task_instance_id === null);
@@ -36,7 +38,7 @@ export const evaluateBatch = async (tx: Tx, ids: readonly bigint[]): Promise<Bat
     await tx.db.deleteFrom('t_ds_asset_evaluation_queue').where(tx.dialect.among('group_id', queued)).execute();
   const decided = await decideAll(tx, ours);
   const reports: EvaluationReport[] = [];
-  const alone = rows.filter((row) => row.task_instance_id !== null).map((row) => row.id);
+  const waiting = rows.filter((row) => row.task_instance_id !== null).map((row) => row.id);
   const again: bigint[] = [];
   for (const { row, workflow, facts, evaluation } of decided) {
     if (evaluation === null || evaluation.ready) {
@@ -58,7 +60,7 @@ export const evaluateBatch = async (tx: Tx, ids: readonly bigint[]): Promise<Bat
     });
   }
   await enqueueQuietly(tx, again, tx.now);
-  return { reports, alone: [...alone, ...again] };
+  return { reports, alone: again, waiting };
 };
 
 const GROUP_COLUMNS = [
@@ -94,12 +96,39 @@ interface Decided {
 
 const decideAll = async (view: View, rows: readonly BatchRow[]): Promise<readonly Decided[]> => {
   if (rows.length === 0) return [];
+  const around = await surroundings(view, rows);
+  const few = await decideWith(view, around, rows, NEWEST);
+  const open = few.filter(({ evaluation }) => evaluation === null).map(({ row }) => row);
+  if (open.length === 0) return few;
+  const more = new Map((await decideWith(view, around, open, MORE)).map((decided) => [decided.row.id, decided]));
+  return few.map((decided) => more.get(decided.row.id) ?? decided);
+};
+
+/** What a group's decision looks at beside its assets. */
+interface Surroundings {
+  readonly members: ReadonlyMap<bigint, readonly BatchMember[]>;
+  readonly workflows: ReadonlyMap<bigint, WorkflowHead>;
+  /** Groups that a run is unfinished of. */
+  readonly active: ReadonlySet<bigint | null>;
+}
+
+const surroundings = async (view: View, rows: readonly BatchRow[]): Promise<Surroundings> => {
   const ids = rows.map((row) => row.id);
-  const members = await membersOfAll(view, ids);
-  const hashes = [...members.values()].flatMap((list) => list.map(({ hash }) => hash));
-  const assets = await factsOf(view, hashes, 'LOOK');
-  const workflows = await workflowsOf(view, rows);
-  const active = await withActiveRun(view, ids);
+  return {
+    members: await membersOfAll(view, ids),
+    workflows: await workflowsOf(view, rows),
+    active: await withActiveRun(view, ids),
+  };
+};
+
+const decideWith = async (
+  view: View,
+  { members, workflows, active }: Surroundings,
+  rows: readonly BatchRow[],
+  reach: number,
+): Promise<readonly Decided[]> => {
+  const hashes = rows.flatMap((row) => (members.get(row.id) ?? []).map(({ hash }) => hash));
+  const assets = await factsOf(view, hashes, { lock: false, reach });
   return rows.flatMap((row): Decided[] => {
     const workflow = workflows.get(row.workflow_definition_code);
     if (workflow === undefined) return [];

@@ -410,7 +410,7 @@ CREATE TABLE t_ds_asset_dependency (
   UNIQUE (group_id, asset_hash)
 ) STRICT;
 
-CREATE INDEX t_ds_asset_dependency_1 ON t_ds_asset_dependency (asset_hash);
+CREATE INDEX t_ds_asset_dependency_1 ON t_ds_asset_dependency (asset_hash, group_id);
 
 CREATE INDEX t_ds_asset_dependency_2 ON t_ds_asset_dependency (workflow_definition_code);
 

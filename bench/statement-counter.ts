@@ -1,0 +1,30 @@
+/**
+ * Imported into a server by waiting.ts (`node --import`): counts the statements that its SQLite connections execute, transaction control aside,
+ * and on SIGUSR2 writes what it counted and the processor time it took so far to the file of BENCH_COUNTS.
+ */
+import { renameSync, writeFileSync } from 'node:fs';
+import { StatementSync } from 'node:sqlite';
+
+export interface Counted {
+  readonly statements: number;
+  readonly processorMs: number;
+}
+
+let statements = 0;
+const { all, run } = StatementSync.prototype;
+StatementSync.prototype.all = function counted(this: StatementSync, ...values: never[]) {
+  statements += 1;
+  return all.apply(this, values);
+} as typeof all;
+StatementSync.prototype.run = function counted(this: StatementSync, ...values: never[]) {
+  statements += 1;
+  return run.apply(this, values);
+} as typeof run;
+
+process.on('SIGUSR2', () => {
+  const { user, system } = process.cpuUsage();
+  const file = process.env['BENCH_COUNTS'] ?? '';
+  const counted: Counted = { statements, processorMs: (user + system) / 1000 };
+  writeFileSync(`${file}.part`, JSON.stringify(counted));
+  renameSync(`${file}.part`, file);
+});
