@@ -62,18 +62,18 @@ const trigger = async (place: Place, server: Server, { format, count, say }: Set
   const started = new Map<string, number>();
   for (let id = 2; id <= last; id += 1) {
     await pause(restMs());
-    const told = fileIn(place.out, String(id));
+    const name = writer.nameOf(id);
+    const told = fileIn(place.out, name);
     writer.commit(place.table, id);
-    started.set(String(id), epochMs(await told));
+    const at = epochMs(await told);
+    if (id >= first) started.set(name, at);
     await pause(restMs());
     const between = await bareProcess();
     if (id >= first) bare.push(between);
     if (id % 20 === 0) say(`${id - 1} of ${last - 1} commits`);
   }
   const recorded = await recordings(server);
-  const tasks = [...started]
-    .filter(([id]) => Number(id) >= first)
-    .map(([id, at]) => at - (recorded.get(id) ?? Number.NaN));
+  const tasks = [...started].map(([name, at]) => at - (recorded.get(name) ?? Number.NaN));
   return { tasks, bare };
 };
 

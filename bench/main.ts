@@ -12,6 +12,7 @@ import { fire } from './fire.ts';
 import { commitOf, hostOf } from './host.ts';
 import { ingest } from './ingest.ts';
 import { latency } from './latency.ts';
+import { long } from './long.ts';
 import type { Benchmark } from './measure.ts';
 import { memory } from './memory.ts';
 import { type Reported, table } from './report.ts';
@@ -21,7 +22,7 @@ import { FORMATS, tableWriter } from './tables.ts';
 import { waiting } from './waiting.ts';
 
 /** A benchmark is one file and one line here. */
-const BENCHMARKS: Readonly<Record<string, Benchmark>> = { latency, start, memory, scan, fire, ingest, waiting };
+const BENCHMARKS: Readonly<Record<string, Benchmark>> = { latency, start, memory, scan, long, fire, ingest, waiting };
 
 const USAGE = `npm run bench -- NAME… | all [--json] [--format ${FORMATS.join('|')}] [--count N] [--dir FOLDER]
 

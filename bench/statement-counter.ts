@@ -12,13 +12,13 @@ export interface Counted {
 
 let statements = 0;
 const { all, run } = StatementSync.prototype;
-StatementSync.prototype.all = function counted(this: StatementSync, ...values: never[]) {
+StatementSync.prototype.all = function counted(this: StatementSync, ...values: unknown[]) {
   statements += 1;
-  return all.apply(this, values);
+  return Reflect.apply(all, this, values) as ReturnType<typeof all>;
 } as typeof all;
-StatementSync.prototype.run = function counted(this: StatementSync, ...values: never[]) {
+StatementSync.prototype.run = function counted(this: StatementSync, ...values: unknown[]) {
   statements += 1;
-  return run.apply(this, values);
+  return Reflect.apply(run, this, values) as ReturnType<typeof run>;
 } as typeof run;
 
 process.on('SIGUSR2', () => {

@@ -1,20 +1,19 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { layStep, readSteps } from '../demo/recording.ts';
-
-/** Writes tables of one format as an engine would, from a commit that a real one wrote. */
-export interface TableWriter {
-  /** A table with its first commit. */
-  create(folder: string): void;
-  /** The next commit: `id` is one more than the last; a commit of new data each time. */
-  commit(folder: string, id: number): void;
-  /** The file that tells a reader whether there is a commit after `id`: what a poll at rest cannot do without. */
-  probe(folder: string, id: number): string;
-}
+import { put, type TableWriter } from './table-writer.ts';
+import { deltaWriter } from './tables-delta.ts';
+import { hudiWriter } from './tables-hudi.ts';
+import { icebergWriter } from './tables-iceberg.ts';
 
 /** A format joins the benchmarks by one line here. */
-const WRITERS: ReadonlyMap<string, () => TableWriter> = new Map([['paimon', () => paimonWriter()]]);
+const WRITERS: ReadonlyMap<string, () => TableWriter> = new Map([
+  ['paimon', () => paimonWriter()],
+  ['delta', deltaWriter],
+  ['hudi', hudiWriter],
+  ['iceberg', icebergWriter],
+]);
 
 export const FORMATS = [...WRITERS.keys()];
 
@@ -51,7 +50,7 @@ const recordedTable = (): readonly RecordedFile[] => {
   }
 };
 
-/** Later commits are the recorded one under the next id: the same three rows appended once more, so a reader finds the same work in each. */
+/** Tables from a commit that Flink wrote. Later commits are the recorded one under the next id: the same three rows appended once more, so a reader finds the same work in each. */
 const paimonWriter = (): TableWriter => {
   const files = recordedTable();
   const folders = [...new Set(files.map(({ path }) => path.split('/')[0] ?? ''))];
@@ -62,19 +61,16 @@ const paimonWriter = (): TableWriter => {
       .replace(/("id"\s*:\s*)\d+/, `$1${id}`)
       .replace(/("uuid"\s*:\s*)"[^"]*"/, `$1"${crypto.randomUUID()}"`)
       .replace(/("timeMillis"\s*:\s*)\d+/, `$1${Date.now()}`);
-  const replace = (file: string, text: string): void => {
-    writeFileSync(`${file}.part`, text);
-    renameSync(`${file}.part`, file);
-  };
   return {
     create(folder) {
       for (const name of folders) mkdirSync(join(folder, name), { recursive: true });
       for (const { path, bytes } of files) writeFileSync(join(folder, path), bytes);
     },
     commit(folder, id) {
-      replace(join(folder, 'snapshot', `snapshot-${id}`), snapshot(id));
-      replace(join(folder, 'snapshot/LATEST'), String(id));
+      put(join(folder, 'snapshot', `snapshot-${id}`), snapshot(id));
+      put(join(folder, 'snapshot/LATEST'), String(id));
     },
+    nameOf: String,
     probe: (folder, id) => join(folder, 'snapshot', `snapshot-${id + 1}`),
   };
 };

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { StatedEvent } from '../src/core/asset/event.ts';
 import type { Store, TaskOffer } from '../src/store/store.ts';
 import { openBenchStore } from './bench-store.ts';
-import { type Benchmark, type Figures, type Measure, percentiles, type Settings, timed } from './measure.ts';
+import { type Benchmark, type Figures, type Measure, percentiles, timed } from './measure.ts';
 import { residentMB, withServer } from './server.ts';
 import type { Counted } from './statement-counter.ts';
 import { SOLO, SOLO_KEY, TASKS_EACH } from './waiting-shape.ts';

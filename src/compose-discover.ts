@@ -5,7 +5,7 @@ import { type Poll, unreadable } from './core/asset/poll.ts';
 import { proposeKeys } from './core/asset/propose-key.ts';
 import { SluiceError } from './core/errors.ts';
 import type { EpochMs } from './core/time.ts';
-import { inTurns } from './sources/in-turns.ts';
+import { inTurns } from './sources/turns.ts';
 
 /** A table below a folder, and how it stands. */
 export interface FoundTable {

@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { formatAmong, schemeOf, type Files, type TableFormat } from './compose-sources.ts';
 import { SluiceError } from './core/errors.ts';
 import { type FileEntry, FilesError } from './files/files.ts';
@@ -92,8 +92,8 @@ async function rootFolder(root: string, files: Files): Promise<Folder> {
   if ((await listed(location, files)) === null)
     throw new SluiceError('NOT_FOUND', `There is no folder ${location}: check the path.`);
   const real = isLocal(location) ? await realpath(location) : location;
-  const around = basename(dirname(location));
-  return { location, path: [...(around === '' ? [] : [around]), basename(location)], depth: 0, real };
+  const names = location.replace(/^[a-z][a-z0-9+.-]+:\/\//i, '').split(/[/\\]/);
+  return { location, path: names.filter((name) => name !== '').slice(-2), depth: 0, real };
 }
 
 const isLocal = (location: string): boolean => schemeOf(location) === '';

@@ -226,7 +226,7 @@ const WOKEN_BY: Readonly<Record<Hint, readonly string[]>> = {
   GROUPS: ['resolver'],
   COMMANDS: ['launcher'],
   TASKS: ['dispatcher', 'reaper'],
-  DEADLINES: ['timekeeper'],
+  DEADLINES: ['timekeeper', 'reaper'],
   CHANGED: [], // for people: the API listens
   CHANGED_ASSETS: [],
   CHANGED_GROUPS: [],

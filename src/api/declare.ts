@@ -1,16 +1,11 @@
 import type { AssetKey } from '../core/asset/key.ts';
 import type { ApplyPlan, ProjectDeclaration } from '../core/declaration.ts';
-import type { Store } from '../store/store.ts';
+import type { ApplyOptions, Store } from '../store/store.ts';
 import type { ApplyPlanBody } from './contract/apply.ts';
 import type { ApiDeps } from './deps.ts';
 
 /** How long an apply waits for tables that were never read, so that its groups begin after what is there (semantics.md 3). */
 const FIRST_LOOK_MS = 5_000;
-
-interface Options {
-  readonly dryRun: boolean;
-  readonly strict: boolean;
-}
 
 /**
  * Applies, after a look at the tables that no scan has read yet. The look needs the assets to be registered, so they are written first, once a
@@ -19,7 +14,7 @@ interface Options {
 export const applyDeclaration = async (
   deps: Pick<ApiDeps, 'store' | 'scanNow'>,
   declaration: ProjectDeclaration,
-  options: Options,
+  options: ApplyOptions,
 ): Promise<ApplyPlanBody> => {
   const { definitions } = deps.store;
   const plan = await definitions.apply(declaration, { ...options, dryRun: true });

@@ -6,6 +6,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route calls `exactNumbers` itself, for each part of the body on its own. */
     checksNumbers?: boolean;
+    /** The body may hold `// comments`, as the RFC's examples do. */
+    comments?: boolean;
   }
 }
 
@@ -34,6 +36,10 @@ const keepDigits = (key: string, value: unknown, context?: { readonly source?: s
     typeof value !== 'number' || Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
   return exact ? value : new Unsafe(context?.source ?? String(value));
 };
+
+/** `//` begins a comment only outside of texts, where JSON has no use for it. */
+const withoutComments = (text: string): string =>
+  text.replace(/"(?:\\.|[^"\\])*"|\/\/[^\n]*/g, (part) => (part.startsWith('"') ? part : ''));
 
 /** A request's JSON in which `exactNumbers` has not looked for numbers yet. Empty text is no body. Throws SluiceError BAD_REQUEST. */
 const parseBody = (text: string): unknown => {
@@ -77,8 +83,9 @@ export const readJsonBodies = (app: App): void => {
     'application/json',
     { parseAs: 'string' },
     async (request: FastifyRequest, text: string | Buffer) => {
-      const body = parseBody(text.toString());
-      return request.routeOptions.config.checksNumbers === true ? body : exactNumbers(body);
+      const { comments, checksNumbers } = request.routeOptions.config;
+      const body = parseBody(comments === true ? withoutComments(text.toString()) : text.toString());
+      return checksNumbers === true ? body : exactNumbers(body);
     },
   );
 };

@@ -4,6 +4,7 @@ import Fastify from 'fastify';
 import type { App, Routes } from './app.ts';
 import { authenticate, checkHost, requirePermissions } from './auth.ts';
 import type { ApiDeps, Permission } from './deps.ts';
+import { honourKeys, requireRepeats } from './idempotency.ts';
 import { convertParameters, readJsonBodies } from './json-body.ts';
 import { answerBadAddress, answerProblems } from './problems.ts';
 import { applyRoutes } from './routes/apply.ts';
@@ -17,6 +18,7 @@ import { logRoutes } from './routes/logs.ts';
 import { pageRoutes } from './routes/page.ts';
 import { runRoutes } from './routes/runs.ts';
 import { triggerHistoryRoutes } from './routes/trigger-history.ts';
+import { workflowAdminRoutes } from './routes/workflow-admin.ts';
 import { workflowRoutes } from './routes/workflows.ts';
 
 const BASE = '/api/v1';
@@ -29,6 +31,7 @@ const RESOURCES: readonly Routes[] = [
   assetEventRoutes,
   dependencyRoutes,
   workflowRoutes,
+  workflowAdminRoutes,
   runRoutes,
   logRoutes,
   triggerHistoryRoutes,
@@ -48,11 +51,13 @@ export const createApi = async (deps: ApiDeps, extra: readonly Routes[] = []): P
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   requirePermissions(app);
+  requireRepeats(app);
   answerProblems(app, deps.log);
   readJsonBodies(app);
   checkHost(app, deps.allowedHosts);
   authenticate(app, deps.tokens);
   convertParameters(app);
+  honourKeys(app, deps.store.idempotency);
   await app.register(swagger, {
     openapi: openApiHead(deps.version),
     transform: ({ schema, url, route }) => ({

@@ -5,6 +5,7 @@ import {
   at,
   complain,
   type Fields,
+  type FileProblem,
   type Place,
   readChoice,
   readCount,
@@ -107,10 +108,22 @@ export const parseWorkflow = (place: Place, raw: unknown, defaults: WorkflowDefa
   const name = fields && readName(place, fields);
   if (fields === null || name === null) return null;
   const workflow = workflowOf(place, fields, name, defaults);
+  refuseWaits(place, workflow);
+  return workflow;
+};
+
+const refuseWaits = (place: Place, workflow: WorkflowDeclaration): void => {
   refuseTaskAliases(at(place, 'tasks'), workflow);
   for (const { task, group, detail } of waitProblems(workflow))
     complain(at(place, 'tasks'), `Task "${task}", group "${group}": ${detail}`);
-  return workflow;
+};
+
+/** What is wrong with the groups of a workflow and of its tasks as they stand beside each other, each sound by itself. */
+export const groupProblems = (workflow: WorkflowDeclaration): readonly FileProblem[] => {
+  const place: Place = { path: [], problems: [] };
+  refuseSharedAliases(workflow.groups.map((group) => ({ place, group })));
+  refuseWaits(place, workflow);
+  return place.problems;
 };
 
 const workflowOf = (place: Place, fields: Fields, name: string, defaults: WorkflowDefaults): WorkflowDeclaration => ({
@@ -168,16 +181,19 @@ const readGroups = (place: Place, fields: Fields): readonly DependencyGroup[] =>
 
 /** An alias names one asset in all of a workflow: `${asset.orders…}` must mean the same table whichever group started the run. */
 const refuseSharedAliases = (groups: readonly { place: Place; group: DependencyGroup | null }[]): void => {
-  const owners = new Map<string, string>();
+  const owners = new Map<string, { readonly alias: string; readonly assetKey: string }>();
   for (const { place, group } of groups)
     for (const { alias, assetKey } of group?.conditions ?? []) {
-      const owner = owners.get(alias) ?? assetKey;
-      owners.set(alias, owner);
-      if (owner !== assetKey)
-        complain(
-          place,
-          `Give ${assetKey} an alias of its own: "${alias}" already stands for ${owner} in this workflow.`,
-        );
+      const name = alias.toUpperCase();
+      const owner = owners.get(name) ?? { alias, assetKey };
+      owners.set(name, owner);
+      if (owner.assetKey === assetKey) continue;
+      const other =
+        owner.alias === alias ? '' : ` as "${owner.alias}", which is the same in the names of environment variables,`;
+      complain(
+        place,
+        `Give ${assetKey} an alias of its own: "${alias}"${other} already stands for ${owner.assetKey} in this workflow.`,
+      );
     }
 };
 

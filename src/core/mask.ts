@@ -12,7 +12,10 @@ const isSecretName = (name: string): boolean => SECRET_NAME.test(name);
 
 /** The text without passwords of URLs, credentials of HTTP headers and the given secrets themselves. */
 export function maskText(text: string, secrets: readonly string[] = []): string {
-  const masked = text.replace(URL_PASSWORD, `$1:${MASK}@`).replace(QUERY_PASSWORD, `$1${MASK}`).replace(BEARER, `$1 ${MASK}`);
+  const masked = text
+    .replace(URL_PASSWORD, `$1:${MASK}@`)
+    .replace(QUERY_PASSWORD, `$1${MASK}`)
+    .replace(BEARER, `$1 ${MASK}`);
   return secrets.reduce((kept, secret) => (secret === '' ? kept : kept.replaceAll(secret, MASK)), masked);
 }
 

@@ -1,8 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { RunStore, TaskOffer } from '../store/store.ts';
-import { type Duty, untilDue } from './duty.ts';
-
-const LOOK_ANYWAY_MS = 5_000;
+import { type Duty, LOOK_ANYWAY_MS, untilDue } from './duty.ts';
 
 /** Submitted attempts → the worker, never more than it has room for. The worker's `begin` reports every failure by itself. */
 export const createDispatcher = (options: {

@@ -1,9 +1,8 @@
 import type { WorkflowRun } from '../core/workflow/run.ts';
 import type { RunStore } from '../store/store.ts';
-import type { Duty } from './duty.ts';
+import { type Duty, LOOK_ANYWAY_MS } from './duty.ts';
 
 const BATCH = 50;
-const LOOK_ANYWAY_MS = 5_000;
 
 /** Commands → running workflows with their first tasks submitted. */
 export const createLauncher = (options: {

@@ -1,8 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { RunStore } from '../store/store.ts';
-import { type Duty, untilDue } from './duty.ts';
-
-const LOOK_ANYWAY_MS = 5_000;
+import { type Duty, LOOK_ANYWAY_MS, untilDue } from './duty.ts';
 
 /** What the reaper needs of the worker. Killing what is being killed, or is gone, does nothing. */
 export interface AttemptKiller {

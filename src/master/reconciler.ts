@@ -1,7 +1,5 @@
 import type { RunStore, TaskOffer } from '../store/store.ts';
-import type { Duty } from './duty.ts';
-
-const LOOK_ANYWAY_MS = 15_000;
+import { type Duty, LOOK_ANYWAY_MS } from './duty.ts';
 
 /** What the reconciler needs of the worker. */
 export interface AttemptAdopter {

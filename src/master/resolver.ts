@@ -1,9 +1,8 @@
 import type { EvaluationReport, GroupStore } from '../store/store.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { type Duty, untilDue } from './duty.ts';
+import { type Duty, LOOK_ANYWAY_MS, untilDue } from './duty.ts';
 
 const BATCH = 200;
-const LOOK_ANYWAY_MS = 5_000;
 /**
  * After a fire nobody waits for the group's next tree, but somebody does for the run: its launch, dispatch and first processes get the
  * writer first. A hint that other groups are due still wakes the resolver at once.

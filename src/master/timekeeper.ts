@@ -1,10 +1,8 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { RunStore, TimedOutWait } from '../store/store.ts';
-import { type Duty, untilDue } from './duty.ts';
+import { type Duty, LOOK_ANYWAY_MS, untilDue } from './duty.ts';
 
 const BATCH = 100;
-/** Hints that a deadline may be sooner are lost only with the process, which looks when it starts. */
-const LOOK_ANYWAY_MS = 60_000;
 
 /** Ends the waits of tasks whose time is up. Deadlines stand in the database; this sleeps until the next one. */
 export const createTimekeeper = (options: {

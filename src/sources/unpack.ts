@@ -1,4 +1,5 @@
 import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { nextTurn } from './turns.ts';
 
 /** Bytes after unpacking; a guard against a file made to fill the memory. */
 const LARGEST = 1024 ** 3;
@@ -7,8 +8,6 @@ const SLICE = 4 * 1024 * 1024;
 
 const starts = (bytes: Uint8Array, magic: readonly number[]): boolean =>
   magic.every((byte, index) => bytes[index] === byte);
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /**
  * The bytes themselves, or what is packed in them by gzip or zstd: told by the first bytes, as names of metadata files lie. Works beside

@@ -4,6 +4,7 @@ import { type Engine, SHARD, type Tx } from './engine.ts';
 import { NEWEST, migrate, schemaVersion } from './migrate.ts';
 import { applyDeclaration } from './queries/apply.ts';
 import { chunks } from './queries/asset-load.ts';
+import { releaseAsset, removeAsset } from './queries/asset-admin.ts';
 import { assetDetails, listAssets, listEvents, listVersions, ownersOf, scanTargets } from './queries/asset-lists.ts';
 import { KnownVersion } from './queries/asset-effects.ts';
 import { recordIdle, recordPoll } from './queries/asset-record.ts';
@@ -12,12 +13,14 @@ import { findWorkflow, listWorkflows } from './queries/definitions.ts';
 import { type Batch, evaluateBatch } from './queries/group-batch.ts';
 import { dueGroups, evaluateQueued, postpone } from './queries/group-evaluate.ts';
 import { explainWorkflow, listTriggers, nextDueAt } from './queries/group-lists.ts';
+import { claimKey, freeKey, keepAnswer } from './queries/idempotency.ts';
 import { advanceRun } from './queries/planning.ts';
 import { detailsOfTask, listRuns, runDetails } from './queries/run-lists.ts';
 import { operate, startManually } from './queries/run-start.ts';
 import * as work from './queries/run-work.ts';
 import { expireWait, nextWaitDeadlineAt, overdueWaits } from './queries/task-expire.ts';
 import { explainTask } from './queries/task-why.ts';
+import { listWorkflowVersions, releaseWorkflow, removeWorkflow, workflowVersion } from './queries/workflow-admin.ts';
 import type {
   AdminStore,
   AssetStore,
@@ -38,6 +41,11 @@ export const assemble = (engine: Engine, onProblem: OnProblem): Store => ({
   assets: assetStore(engine),
   groups: groupStore(engine, onProblem),
   runs: runStore(engine, onProblem),
+  idempotency: {
+    claim: (key, request) => engine.write((tx) => claimKey(tx, key, request)),
+    keep: (key, answer) => engine.write((tx) => keepAnswer(tx, key, answer)),
+    free: (key) => engine.write((tx) => freeKey(tx, key)),
+  },
   admin: adminStore(engine),
   onHint: (listener) => engine.onHint(listener),
   close: () => engine.close(),
@@ -65,8 +73,8 @@ const dry = async <T>(run: (keep: (value: T) => never) => Promise<unknown>): Pro
 };
 
 const definitionStore = (engine: Engine): DefinitionStore => ({
-  apply: async (declaration, { dryRun, strict }) => {
-    const write = (tx: Tx) => applyDeclaration(tx, declaration, strict);
+  apply: async (declaration, { dryRun, ...options }) => {
+    const write = (tx: Tx) => applyDeclaration(tx, declaration, options);
     const plan = dryRun
       ? await dry<Awaited<ReturnType<typeof write>>>((keep) => engine.write(async (tx) => keep(await write(tx))))
       : await engine.write(write);
@@ -79,6 +87,10 @@ const definitionStore = (engine: Engine): DefinitionStore => ({
     }),
   workflow: (project, nameOrCode) => engine.read((view) => findWorkflow(view, project, nameOrCode)),
   workflows: (project) => engine.read((view) => listWorkflows(view, project)),
+  versions: (code, page) => engine.read((view) => listWorkflowVersions(view, BigInt(code), page)),
+  version: (code, version) => engine.read((view) => workflowVersion(view, BigInt(code), BigInt(version))),
+  release: (code, state) => engine.write((tx) => releaseWorkflow(tx, BigInt(code), state)),
+  remove: (code) => engine.write((tx) => removeWorkflow(tx, BigInt(code))),
 });
 
 const assetStore = (engine: Engine): AssetStore => ({
@@ -89,6 +101,8 @@ const assetStore = (engine: Engine): AssetStore => ({
   list: (project) => engine.read((view) => listAssets(view, project)),
   get: (key) => engine.read((view) => assetDetails(view, key)),
   versions: (key, page) => engine.read((view) => listVersions(view, key, page)),
+  release: (key) => engine.write((tx) => releaseAsset(tx, key)),
+  remove: (key) => engine.write((tx) => removeAsset(tx, key)),
   owners: (keys) => engine.read((view) => ownersOf(view, keys)),
   events: (filter, page) => engine.read((view) => listEvents(view, filter, page)),
 });

@@ -15,8 +15,10 @@ export interface View {
   /** Versions of workflows read before, by "code:version": they never change, their release state aside. */
   readonly definitions: Map<string, WorkflowDefinition>;
   /** What was read of assets before, to be used only while the database says that it has not changed (queries/asset-facts.ts). */
-  readonly facts: FactsCache;
+  readonly facts: Facts;
 }
+
+type Facts = Pick<FactsCache, 'get' | 'set' | 'delete'>;
 
 /** A transaction under way. Hints are told after its commit. */
 export interface Tx extends View {
@@ -41,6 +43,8 @@ export interface EngineOptions {
   readonly relay?: HintRelay;
   /** Keeps a second server away; where a database has no such thing, the data folder's lock does. Throws DATA_IN_USE. */
   readonly presence?: { take(): Promise<void> };
+  /** What connections share, and so none of them closes. */
+  readonly end?: () => Promise<void>;
   readonly dialect: Dialect;
   readonly sha256: (text: string) => string;
   readonly nonce: () => string;
@@ -102,13 +106,15 @@ export class Engine {
     for (let attempt = 1; ; attempt += 1) {
       const hints = new Set<Hint>();
       const memories: (() => void)[] = [];
+      const facts = this.#trackedFacts();
       try {
-        const result = await this.#transaction(db, { hints, memories }, body);
+        const result = await this.#transaction(db, { hints, memories, facts }, body);
         for (const remember of memories) remember();
         this.#tell(hints);
         if (hints.size > 0) this.#options.relay?.tell(hints);
         return result;
       } catch (error) {
+        facts.forget();
         const again = error instanceof Overtaken || this.dialect.isTransient(error);
         if (!again || attempt >= ATTEMPTS) throw error;
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * 2 ** attempt));
@@ -118,13 +124,30 @@ export class Engine {
 
   #transaction<T>(
     db: Db,
-    { hints, memories }: { readonly hints: Set<Hint>; readonly memories: (() => void)[] },
+    { hints, memories, facts }: { readonly hints: Set<Hint>; readonly memories: (() => void)[]; readonly facts: Facts },
     body: (tx: Tx) => Promise<T>,
   ): Promise<T> {
     const { nonce } = this.#options;
     const hint = (what: Hint): void => void hints.add(what);
     const afterCommit = (remember: () => void): void => void memories.push(remember);
-    return db.transaction().execute(async (tx) => body({ ...(await this.#view(tx)), nonce, hint, afterCommit }));
+    return db.transaction().execute(async (tx) => body({ ...(await this.#view(tx)), facts, nonce, hint, afterCommit }));
+  }
+
+  /** What a transaction reads after its own writes is true only if it commits. */
+  #trackedFacts(): Facts & { readonly forget: () => void } {
+    const cache = this.#facts;
+    const read = new Set<string>();
+    return {
+      get: (hash) => cache.get(hash),
+      set: (hash, facts) => {
+        read.add(hash);
+        cache.set(hash, facts);
+      },
+      delete: (hash) => cache.delete(hash),
+      forget: () => {
+        for (const hash of read) cache.delete(hash);
+      },
+    };
   }
 
   #tell(hints: Iterable<Hint>): void {
@@ -166,5 +189,6 @@ export class Engine {
     await this.#options.lane?.destroy();
     await this.#options.reader.destroy();
     await this.#options.writer.destroy();
+    await this.#options.end?.();
   }
 }

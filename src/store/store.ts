@@ -23,6 +23,7 @@ export interface Store {
   readonly assets: AssetStore;
   readonly groups: GroupStore;
   readonly runs: RunStore;
+  readonly idempotency: IdempotencyStore;
   readonly admin: AdminStore;
   /** Told after a commit that may give somebody work; only a hint: everything also works, slower, when it is lost. */
   onHint(listener: (hint: Hint) => void): void;
@@ -30,7 +31,7 @@ export interface Store {
 }
 
 /**
- * ASSETS: what to scan changed. GROUPS: evaluations are due. COMMANDS: runs to launch. TASKS: attempts to dispatch or kill. DEADLINES: the next end of a wait may be sooner. CHANGED_…: what
+ * ASSETS: what to scan changed. GROUPS: evaluations are due. COMMANDS: runs to launch. TASKS: attempts to dispatch or kill. DEADLINES: the next end of a wait or of an attempt's time may be sooner. CHANGED_…: what
  * people look at is not what it was: states of assets, trees of groups, runs and their tasks; CHANGED: any of these, or what is declared.
  */
 export type Hint =
@@ -58,16 +59,35 @@ export interface DefinitionStore {
   /**
    * Creates or updates what is declared, all or nothing; a workflow that did not change gets no new version. Fixes the baseline of each
    * new group member (semantics.md, 3) and keeps what groups of the same name (or renamedFrom) consumed. dryRun writes nothing.
-   * Throws SluiceError BAD_FILE, WORKFLOW_CYCLE, GROUP_NEVER_WAITS, UNKNOWN_ASSET (strict only; otherwise a warning).
+   * Throws SluiceError BAD_FILE, WORKFLOW_CYCLE, GROUP_NEVER_WAITS, UNKNOWN_ASSET (strict only; otherwise a warning), CONFLICT where a
+   * workflow is not at the version expected of it.
    */
-  apply(
-    declaration: ProjectDeclaration,
-    options: { readonly dryRun: boolean; readonly strict: boolean },
-  ): Promise<ApplyPlan>;
+  apply(declaration: ProjectDeclaration, options: ApplyOptions): Promise<ApplyPlan>;
   projects(): Promise<readonly { readonly code: number; readonly name: string }[]>;
   /** By name or code; project null: the only one that has it. Throws NOT_FOUND. */
   workflow(project: string | null, nameOrCode: string): Promise<WorkflowDefinition>;
   workflows(project: string | null): Promise<readonly WorkflowDefinition[]>;
+  /** Newest first. Throws NOT_FOUND. */
+  versions(code: number, page: PageRequest): Promise<Page<WorkflowVersion>>;
+  /** The workflow as one of its versions had it. Throws NOT_FOUND. */
+  version(code: number, version: number): Promise<WorkflowDefinition>;
+  /** Offline, its groups do not fire; what arrives is kept. Throws NOT_FOUND. */
+  release(code: number, state: WorkflowDefinition['releaseState']): Promise<WorkflowDefinition>;
+  /** The workflow, its groups and what they consumed go; its runs stay. Throws NOT_FOUND, CONFLICT while it is online or a run is unfinished. */
+  remove(code: number): Promise<void>;
+}
+
+export interface ApplyOptions {
+  readonly dryRun: boolean;
+  readonly strict: boolean;
+  /** By workflow name: the version on which the declaration is built, 0 for one that must not be there yet. */
+  readonly expect?: ReadonlyMap<string, number>;
+}
+
+export interface WorkflowVersion {
+  readonly version: number;
+  readonly description: string;
+  readonly createTime: EpochMs;
 }
 
 /** An asset that can be scanned, and where to go on. */
@@ -130,6 +150,10 @@ export interface AssetStore {
   /** Throws UNKNOWN_ASSET. */
   get(key: AssetKey): Promise<AssetDetails>;
   versions(key: AssetKey, page: PageRequest): Promise<Page<VersionRow>>;
+  /** Lets a held asset go on, and has its groups evaluated. Throws UNKNOWN_ASSET, CONFLICT if it is not held. */
+  release(key: AssetKey): Promise<AssetState>;
+  /** Forgets the asset and all that is known of it. Throws UNKNOWN_ASSET, CONFLICT while a group waits for it. */
+  remove(key: AssetKey): Promise<void>;
   /** The name of the project that owns each key; keys that nobody has registered are left out. */
   owners(keys: readonly AssetKey[]): Promise<ReadonlyMap<AssetKey, string>>;
   events(
@@ -325,6 +349,25 @@ export interface RunStore {
     filter: { readonly project?: string; readonly workflowCode?: number; readonly state?: string },
     page: PageRequest,
   ): Promise<Page<RunDetails>>;
+}
+
+/** What was answered under which key: for a day, and across restarts. */
+export interface IdempotencyStore {
+  /**
+   * Before a request is carried out. NEW: the key was free and is this request's now; SAME: the request was made before, with its answer if it
+   * was given; OTHER: the key stands for another request. Dying after it: the same request is SAME without an answer, and may be carried out.
+   */
+  claim(
+    key: string,
+    request: string,
+  ): Promise<{
+    readonly kind: 'NEW' | 'SAME' | 'OTHER';
+    readonly answer: { readonly status: number; readonly body: string } | null;
+  }>;
+  /** What is answered to the same request from now on. */
+  keep(key: string, answer: { readonly status: number; readonly body: string }): Promise<void>;
+  /** The request was refused: the key is as if it had never been sent. A key with an answer stays. */
+  free(key: string): Promise<void>;
 }
 
 export interface AdminStore {

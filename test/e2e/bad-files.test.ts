@@ -72,7 +72,7 @@ test('each is refused at its place with what to do, and what was applied before 
   await client.untilRuns(1, 'SUCCESS');
 });
 
-test('several mistakes in two files are all said, each in its file', { timeout: 60_000 }, async () => {
+test('several mistakes in two files are all said, each in its file', { timeout: 150_000 }, async () => {
   const place = makePlace();
   await startServer(place);
   writeFileSync(join(place.folder, 'one.yaml'), `${head}workflows:\n${workflow('w', task('a', ', nmae: b'))}`);

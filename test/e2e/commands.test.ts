@@ -9,7 +9,7 @@ import { assetsOf, ORDERS, onOrders, PAYMENTS, shell, tableFolder, writeDeclarat
 
 /** Commands as processes: what they print as JSON (contract.md 1), and their exit codes. */
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 150_000 };
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const ID = expect.stringMatching(/^\d+$/);
 

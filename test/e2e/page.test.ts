@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { runProcess, until } from '../support/server.ts';
+import { runProcess, until as untilWithin } from '../support/server.ts';
 import { describeNeeding } from '../support/shared.ts';
 import { PROJECT } from '../support/tree.ts';
 
@@ -15,7 +15,11 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 );
 /** Runs in the browser. */
 const WEAK_TEXTS = readFileSync(join(PROJECT, 'test/e2e/weak-texts.js'), 'utf8');
-const LIMIT = { timeout: 120_000 };
+const LIMIT = { timeout: 180_000 };
+/** A browser, a server and its tasks on a small, busy machine. */
+const PATIENCE_MS = 60_000;
+const until = <T>(what: string, look: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> =>
+  untilWithin(what, look, PATIENCE_MS);
 const SETTLED = 15;
 
 interface Demo {
@@ -78,6 +82,7 @@ describeNeeding(
     /** A page in a browser profile of its own; what it complains of fails the test. */
     const open = async (address: string, options: BrowserContextOptions = {}): Promise<Page> => {
       const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'en', ...options });
+      context.setDefaultTimeout(PATIENCE_MS);
       const page = await context.newPage();
       const complaints: string[] = [];
       page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
@@ -93,7 +98,7 @@ describeNeeding(
     const textOf = (page: Page, selector: string): Promise<string> => page.locator(selector).innerText();
     const runsOf = (page: Page): Promise<number> => page.locator('#runs > table > tbody > tr.one').count();
     const settled = async (page: Page): Promise<void> => {
-      await until('all runs of the demo', async () => (await runsOf(page)) >= SETTLED, 60_000);
+      await until('all runs of the demo', async () => (await runsOf(page)) >= SETTLED);
       await until('no run under way', async () => (await textOf(page, '.head p')).includes(' 0 '));
     };
 

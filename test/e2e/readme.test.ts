@@ -19,7 +19,7 @@ const declared = (table: string): string => {
 const demoTable = (place: Place, action: string, table: string) =>
   runProcess([join(PROJECT, 'demo/table.ts'), action, table], place.folder);
 
-test('a newcomer gets a table to trigger a script with the README alone', { timeout: 60_000 }, async () => {
+test('a newcomer gets a table to trigger a script with the README alone', { timeout: 150_000 }, async () => {
   const place = makePlace();
   const table = join(place.folder, 'shop.db/orders');
   const server = await startServer(place);

@@ -9,7 +9,7 @@ import { assetsOf, ORDERS, onOrders, onPayments, shell, tableFolder, writeDeclar
 
 /** What a task gets, and what becomes of one that fails, takes too long, or must not start. */
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 150_000 };
 const waitFor = (place: Place, name: string): string =>
   `until [ -e "${join(place.folder, name)}" ]; do sleep 0.05; done`;
 

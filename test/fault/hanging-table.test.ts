@@ -47,10 +47,18 @@ const declarationOf = (place: Place) => ({
 async function hang(): Promise<{ place: Place; server: ServerProcess; client: TestClient; heal: () => void }> {
   const place = makePlace();
   laySteps(place, 1, 2, 4);
-  const args = [join(import.meta.dirname, 'victim.ts'), place.data, '0', 'BEFORE', join(place.folder, 'trace'), '0.2'];
+  const args = [
+    join(import.meta.dirname, 'victim.ts'),
+    place.data,
+    'none',
+    'BEFORE',
+    join(place.folder, 'trace'),
+    '0.2',
+  ];
   const server = await startProcess(args, place);
   const client = clientOf(place, server, 'hang');
   await client.apply(declarationOf(place));
+  await until('orders to be read', async () => (await stateOf(client)).latest?.snapshotId === '1');
   const pipe = join(tableOf(place, ORDERS), 'snapshot/snapshot-2');
   makePipe(pipe);
   onTestFinished(() => letGo(pipe));
@@ -77,12 +85,8 @@ function letGo(pipe: string): void {
   }
 }
 
-const stateOf = async (client: TestClient) =>
-  (
-    await client.get<{ state: { health: string; healthReason: string | null } }>(
-      `/assets/${encodeURIComponent(ORDERS)}`,
-    )
-  ).state;
+const stateOf = async (client: TestClient): Promise<AssetDetailsBody['state']> =>
+  (await client.get<AssetDetailsBody>(`/assets/${encodeURIComponent(ORDERS)}`)).state;
 
 const runsOf = async (client: TestClient, workflow: string) =>
   (await client.runs()).filter((run) => run.workflow === workflow);

@@ -59,4 +59,17 @@ describe('local files', () => {
     expect(String(problems[0])).toContain('it is a folder, not a file');
     expect(String(problems[2])).toContain('a\\0b is not a path');
   });
+
+  test('a listing tells links, and does not follow them', async () => {
+    const root = temporaryTree({ 'a/x': '' });
+    symlinkSync('a', join(root, 'b'));
+    const entries = await files.list(root);
+    expect(new Set(entries)).toEqual(
+      new Set([
+        { name: 'a', kind: 'folder' },
+        { name: 'b', kind: 'file', link: true },
+      ]),
+    );
+    expect(await files.list(join(root, 'b'))).toEqual([{ name: 'x', kind: 'file' }]);
+  });
 });

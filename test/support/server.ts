@@ -11,7 +11,7 @@ import { PROJECT } from './tree.ts';
 
 const CLI = join(PROJECT, 'src/cli/main.ts');
 const LOOK_MS = 20;
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 45_000;
 
 /**
  * Looks at something observable again and again until it is there (anything but undefined and false), and returns it. Throws, saying what was

@@ -22,6 +22,24 @@ export const AssetInput = Type.Object(
   { additionalProperties: false },
 );
 
+/** The names that the RFC gives the parts of a key (3.2, 7.2). */
+const rfcNames = {
+  assetKey: Type.Optional(AssetKeyText),
+  storageFormat: Type.Optional(Nullable(Type.String({ description: 'PAIMON, ICEBERG, HUDI, DELTA' }))),
+  sourceType: Type.Optional(Nullable(Type.String({ description: 'Another name of storageFormat.' }))),
+  catalogName: Type.Optional(Nullable(Type.String())),
+  databaseName: Type.Optional(Nullable(Type.String())),
+  tableName: Type.Optional(Nullable(Type.String())),
+  partitionExpr: Type.Optional(Nullable(Type.String({ maxLength: 0, description: 'An asset is a whole table.' }))),
+};
+
+/** The body that registers an asset: the same with the RFC's names of what is in the key beside it, or instead of it. */
+export const AssetRegistration = Type.Object(
+  { ...AssetInput.properties, key: Type.Optional(AssetKeyText), ...rfcNames },
+  { additionalProperties: false },
+);
+export type AssetRegistration = Static<typeof AssetRegistration>;
+
 export const AssetStateBody = Type.Object({
   assetKey: Type.String(),
   epoch: Type.Integer(),

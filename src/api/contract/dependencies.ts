@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Code, Count, FormatId, Nullable, PinsBody, Time, VersionRefBody } from './common.ts';
+import { AssetKeyText, Code, Count, FormatId, Nullable, PinsBody, Time, VersionRefBody } from './common.ts';
 
 /** One leaf of a group's evaluation tree: a condition, or (assetKey null) a closed gate of the whole group. */
 export const LeafBody = Type.Object({
@@ -96,3 +96,21 @@ export const TriggerRecordBody = Type.Object({
   createTime: Time,
 });
 export type TriggerRecordBody = Static<typeof TriggerRecordBody>;
+
+const CodeOrName = Type.Union([Code, Type.String({ minLength: 1, maxLength: 255 })]);
+
+/** A row of RFC 5.3. The elements are checked by core, which says everything that is wrong with them at once. */
+export const DependencyInput = Type.Object({
+  workflowDefinitionCode: Type.Optional(CodeOrName),
+  taskDefinitionCode: Type.Optional(Nullable(CodeOrName)),
+  assetKey: AssetKeyText,
+  dependencyGroup: Type.Optional(Type.String({ default: 'default' })),
+  conditionJson: Type.Optional(Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.String()])),
+  enabledFlag: Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: 1 }), Type.Boolean()])),
+});
+
+/** One row or up to 1,000. */
+export const DependenciesInput = Type.Union([
+  Type.Object({}),
+  Type.Array(Type.Unknown(), { minItems: 1, maxItems: 1000 }),
+]);

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { PlanLineBody } from './apply.ts';
 import { Code, Nullable, PinsBody, Time } from './common.ts';
 import { ConditionBody, GroupBody } from './dependencies.ts';
 
@@ -53,6 +54,29 @@ export const WorkflowBody = Type.Object({
 export type WorkflowBody = Static<typeof WorkflowBody>;
 
 const Name = Type.String({ minLength: 1, maxLength: 255 });
+
+/** A workflow as the apply file declares it (docs/reference/apply.schema.json); what is wrong with it comes back in `problems`. */
+export const WorkflowInput = Type.Object({ name: Name });
+
+export const ReleaseInput = Type.Object(
+  { releaseState: Type.Enum(['ONLINE', 'OFFLINE']) },
+  { additionalProperties: false },
+);
+
+/** `plan`: what the change means for its groups, line by line. */
+export const SavedWorkflowBody = Type.Object({
+  ...WorkflowBody.properties,
+  plan: Type.Array(PlanLineBody),
+  warnings: Type.Array(Type.String()),
+});
+export type SavedWorkflowBody = Static<typeof SavedWorkflowBody>;
+
+export const WorkflowVersionBody = Type.Object({
+  version: Type.Integer(),
+  description: Type.String(),
+  createTime: Time,
+});
+export type WorkflowVersionBody = Static<typeof WorkflowVersionBody>;
 
 /** A manual start. A pin is a snapshot id, or `tag:NAME`. `startTasks` with TASK_ONLY runs these alone, with TASK_POST also all after them. */
 export const StartInput = Type.Object(

@@ -30,7 +30,7 @@ export const applyRoutes: Routes = (app, deps) => {
     '/projects/:projectCode/apply',
     {
       bodyLimit: BODY_LIMIT,
-      config: { permission: 'admin' },
+      config: { permission: 'admin', repeats: 'ANSWERED' },
       schema: {
         operationId: 'applyDeclaration',
         tags: ['projects'],

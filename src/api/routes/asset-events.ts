@@ -24,7 +24,7 @@ export const assetEventRoutes: Routes = (app, deps) => {
     PATH,
     {
       bodyLimit: BODY_LIMIT,
-      config: { permission: 'operate', checksNumbers: true },
+      config: { permission: 'operate', repeats: 'KNOWN', checksNumbers: true },
       schema: {
         operationId: 'pushAssetEvents',
         tags,

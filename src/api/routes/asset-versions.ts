@@ -5,7 +5,7 @@ import type { Asset } from '../../core/asset/state.ts';
 import { SluiceError } from '../../core/errors.ts';
 import type { Routes } from '../app.ts';
 import { EventsReceiptBody } from '../contract/asset-events.ts';
-import { ApproveSchemaInput, ScanBody, ScanInput, VersionBody } from '../contract/assets.ts';
+import { ApproveSchemaInput, AssetStateBody, ScanBody, ScanInput, VersionBody } from '../contract/assets.ts';
 import { AssetParams, OptionalBody, PageOf, PageQuery } from '../contract/common.ts';
 import type { ApiDeps } from '../deps.ts';
 import { assetOf } from '../projects.ts';
@@ -41,7 +41,7 @@ export const assetVersionRoutes: Routes = (app, deps) => {
   app.post(
     `${ONE}/scan`,
     {
-      config: { permission: 'operate' },
+      config: { permission: 'operate', repeats: 'HARMLESS' },
       schema: {
         operationId: 'scanAsset',
         tags,
@@ -55,9 +55,27 @@ export const assetVersionRoutes: Routes = (app, deps) => {
       scan(deps, await assetOf(store, params.projectCode, params.assetKey), body?.timeoutSeconds),
   );
   app.post(
+    `${ONE}/release`,
+    {
+      config: { permission: 'operate', repeats: 'HARMLESS' },
+      schema: {
+        operationId: 'releaseAsset',
+        tags,
+        summary:
+          'Lets an asset go on that a gap, a rollback or a re-creation holds (onGap, onRollback, onRecreate: HOLD).',
+        params: AssetParams,
+        response: { 200: AssetStateBody },
+      },
+    },
+    async ({ params }) => {
+      const { asset } = await assetOf(store, params.projectCode, params.assetKey);
+      return stateBody(await store.assets.release(asset.key));
+    },
+  );
+  app.post(
     `${ONE}/approve-schema`,
     {
-      config: { permission: 'operate' },
+      config: { permission: 'operate', repeats: 'KNOWN' },
       schema: {
         operationId: 'approveSchema',
         tags,

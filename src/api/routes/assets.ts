@@ -1,14 +1,16 @@
 import Type from 'typebox';
+import { formatAssetKey } from '../../core/asset/key.ts';
 import type { Asset } from '../../core/asset/state.ts';
 import { parseAsset } from '../../core/declaration-parse.ts';
 import type { Place } from '../../core/declaration-read.ts';
+import { SluiceError } from '../../core/errors.ts';
 import type { Routes } from '../app.ts';
 import { ApplyPlanBody } from '../contract/apply.ts';
-import { AssetBody, AssetDetailsBody, AssetInput, AssetStateBody } from '../contract/assets.ts';
+import { AssetBody, AssetDetailsBody, AssetRegistration, AssetStateBody } from '../contract/assets.ts';
 import { AssetParams, ProjectParam } from '../contract/common.ts';
 import { applyDeclaration } from '../declare.ts';
 import { DeclarationError } from '../problems.ts';
-import { assetOf, projectName, projectNameFor } from '../projects.ts';
+import { assetOf, keyOf, projectName, projectNameFor } from '../projects.ts';
 import { assetBody, assetDetailsBody, stateBody } from '../views/assets.ts';
 
 const tags = ['assets'];
@@ -19,13 +21,13 @@ export const assetRoutes: Routes = (app, deps) => {
   app.post(
     '/projects/:projectCode/assets',
     {
-      config: { permission: 'admin' },
+      config: { permission: 'admin', repeats: 'ANSWERED' },
       schema: {
         operationId: 'registerAsset',
         tags,
         summary: 'Registers an asset, or updates it; a field that is left out gets its default.',
         params: Type.Object(ProjectParam),
-        body: AssetInput,
+        body: AssetRegistration,
         response: { 200: ApplyPlanBody },
       },
     },
@@ -57,6 +59,24 @@ export const assetRoutes: Routes = (app, deps) => {
     },
     async ({ params }) => assetDetailsBody(await assetOf(store, params.projectCode, params.assetKey)),
   );
+  app.delete(
+    ONE,
+    {
+      config: { permission: 'admin' },
+      schema: {
+        operationId: 'deleteAsset',
+        tags,
+        summary: 'Forgets an asset and its history. Refused while a group waits for it.',
+        params: AssetParams,
+        response: { 204: Type.Null() },
+      },
+    },
+    async ({ params }, reply) => {
+      const { asset } = await assetOf(store, params.projectCode, params.assetKey);
+      await store.assets.remove(asset.key);
+      return reply.code(204).send(null);
+    },
+  );
   app.get(
     `${ONE}/state`,
     {
@@ -67,10 +87,33 @@ export const assetRoutes: Routes = (app, deps) => {
   );
 };
 
-const read = (body: unknown): Asset => {
+const read = (body: AssetRegistration): Asset => {
   const place: Place = { path: [], problems: [] };
-  const asset = parseAsset(place, body);
+  const asset = parseAsset(place, withKey(body));
   const [first] = place.problems;
   if (asset !== null && first === undefined) return asset;
   throw new DeclarationError(first?.code ?? 'BAD_REQUEST', first?.detail ?? 'Correct the asset.', place.problems);
+};
+
+/** The RFC's names of an asset's parts beside its key, or instead of it. Throws BAD_REQUEST where they disagree. */
+const withKey = (body: AssetRegistration): object => {
+  const { assetKey, storageFormat, sourceType, catalogName, databaseName, tableName, partitionExpr: _, ...rest } = body;
+  const format = (storageFormat ?? sourceType)?.toLowerCase();
+  const whole = typeof format === 'string' && typeof databaseName === 'string' && typeof tableName === 'string';
+  const composed = whole
+    ? formatAssetKey({
+        format,
+        catalog: catalogName ?? 'default',
+        database: databaseName,
+        table: tableName,
+        branch: 'main',
+      })
+    : undefined;
+  const keys = [rest.key, assetKey, composed].flatMap((key) => (key === undefined ? [] : keyOf(key)));
+  const [key] = keys;
+  if (key === undefined)
+    throw new SluiceError('BAD_REQUEST', 'Add "key": it names the table, as in paimon://ods_db/ods_order_latest.');
+  const other = keys.find((each) => each !== key);
+  if (other !== undefined) throw new SluiceError('BAD_REQUEST', `Name one table: the body names ${key} and ${other}.`);
+  return { ...rest, key };
 };

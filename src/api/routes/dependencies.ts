@@ -1,16 +1,38 @@
 import Type from 'typebox';
+import { ApplyPlanBody } from '../contract/apply.ts';
 import { ProjectParam } from '../contract/common.ts';
-import { DependenciesBody, WhyBody } from '../contract/dependencies.ts';
+import { DependenciesBody, DependenciesInput, WhyBody } from '../contract/dependencies.ts';
 import { TaskWhyBody } from '../contract/task-why.ts';
+import { declareDependencies } from '../dependencies.ts';
 import { projectName } from '../projects.ts';
 import type { Routes } from '../app.ts';
 import { taskWhyBody } from '../views/task-why.ts';
 import { dependencyGroup, groupAnswer } from '../views/workflows.ts';
 
+const BODY_LIMIT = 5 * 1024 * 1024;
 const tags = ['dependencies'];
 const code = Type.String({ minLength: 1, maxLength: 255, description: "The workflow's code or name." });
 
-export const dependencyRoutes: Routes = (app, { store }) => {
+export const dependencyRoutes: Routes = (app, deps) => {
+  const { store } = deps;
+  app.post(
+    '/projects/:projectCode/asset-dependencies',
+    {
+      bodyLimit: BODY_LIMIT,
+      config: { permission: 'admin', repeats: 'ANSWERED', comments: true },
+      schema: {
+        operationId: 'declareAssetDependencies',
+        tags,
+        summary:
+          'Adds to what workflows and tasks wait for: one row or up to 1,000, each a DependencyInput (RFC 5.3). A row takes the place of the ' +
+          'condition on its asset in its group; what no row names stays.',
+        params: Type.Object(ProjectParam),
+        body: DependenciesInput,
+        response: { 200: ApplyPlanBody },
+      },
+    },
+    async ({ params, body }) => declareDependencies(deps, await projectName(store, params.projectCode), body),
+  );
   app.get(
     '/projects/:projectCode/asset-dependencies/:workflowDefinitionCode',
     {

@@ -86,7 +86,7 @@ const operationRoutes: Routes = (app, { store }) => {
     app.post(
       `${PATH}/:id/${name}`,
       {
-        config: { permission: 'operate' },
+        config: { permission: 'operate', repeats: 'HARMLESS' },
         schema: {
           operationId: `${name}WorkflowInstance`,
           tags,

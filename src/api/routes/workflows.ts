@@ -43,7 +43,7 @@ export const workflowRoutes: Routes = (app, { store }) => {
   app.post(
     `${PATH}/:code/start`,
     {
-      config: { permission: 'operate' },
+      config: { permission: 'operate', repeats: 'KNOWN' },
       schema: {
         operationId: 'startWorkflow',
         tags,

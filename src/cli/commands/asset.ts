@@ -14,7 +14,7 @@ interface ListOptions extends CommonOptions {
 }
 
 export const register = (program: Command): void => {
-  const asset = program.command('asset').description('List, show and scan assets, and state events about them');
+  const asset = program.command('asset').description('List, show, scan and discover assets, and state events about them');
   connected(asset.command('list').description('list the assets of a project')).action(list);
   connected(asset.command('show <key>').description('show one asset: state, tags, schemas, checks, readers')).action(
     show,

@@ -97,20 +97,25 @@ const repeated = (values: readonly string[]): string | undefined =>
   values.find((value, index) => values.indexOf(value) !== index);
 
 /** Refuses a group that could not work as it stands: the reason says what to change. */
-const validateGroup = (group: DependencyGroup): Result<DependencyGroup> => {
+export const validateGroup = (group: DependencyGroup): Result<DependencyGroup> => {
   const { name, conditions } = group;
   const say = (detail: string) => refuse('BAD_FILE', `Group "${name}": ${detail}`);
   if (conditions.length === 0) return say('add at least one condition under "all".');
   const asset = repeated(conditions.map((condition) => condition.assetKey));
   if (asset !== undefined) return say(`${asset} stands in it twice: put all demands on it into one condition.`);
-  const alias = repeated(conditions.map((condition) => condition.alias));
-  if (alias !== undefined) return say(`two conditions have the alias "${alias}": give one of them another "alias".`);
+  const alias = repeated(conditions.map((condition) => condition.alias.toUpperCase()));
+  if (alias !== undefined) {
+    const both = [...new Set(conditions.map((one) => one.alias).filter((one) => one.toUpperCase() === alias))];
+    if (both.length === 1) return say(`two conditions have the alias "${both[0]}": give one of them another "alias".`);
+    return say(`the aliases "${both.join('" and "')}" share one environment variable: give one another "alias".`);
+  }
   if (group.maxWaitSeconds !== null && group.quietSeconds === null)
     return say('"maxWaitSeconds" needs "quietSeconds".');
   return ok(group);
 };
 
-const refuseEndless = (group: DependencyGroup): Result<DependencyGroup> => {
+/** A group that starts runs must wait for something new. */
+export const refuseEndless = (group: DependencyGroup): Result<DependencyGroup> => {
   if (group.conditions.some((condition) => condition.snapshotRequired)) return ok(group);
   const detail = 'it would fire for ever: let at least one condition have "snapshotRequired: true".';
   return refuse('GROUP_NEVER_WAITS', `Group "${group.name}": ${detail}`);

@@ -1,9 +1,10 @@
 import { isJsonObject, parseJson } from '../../core/json.ts';
 import { readParquetTexts } from '../parquet-texts.ts';
+import { BrokenFile } from '../trouble.ts';
 import { featuresOf, metaDataOf, type CommitFile, type MetaData } from './commit-file.ts';
 import { holds, type Checkpoint, type LogFiles } from './layout.ts';
 import { eachLine } from './lines.ts';
-import { BrokenFile, type LogReader } from './reader.ts';
+import type { LogReader } from './reader.ts';
 import { advance, type StateActions, type TableState } from './state.ts';
 
 /** How far back commits are read one by one where neither checkpoint nor checksum file helps. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { asLong, isJsonObject, parseJson, type Json, type JsonObject } from '../../core/json.ts';
+import type { Parsed } from '../trouble.ts';
 import { FileChanges } from './file-changes.ts';
 import { eachLine, parts, TURN } from './lines.ts';
 
@@ -31,9 +32,6 @@ export interface CommitFile {
   readonly features: ReadonlySet<string> | null;
   readonly files: FileChanges;
 }
-
-/** What a metadata file turned out to be: parsed, or why not. */
-export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
 /** 72 bits of SHA-256: enough to tell the few bodies that one version ever has apart, short enough to remember many. */
 export async function fingerprintOf(bytes: Uint8Array): Promise<string> {

@@ -1,10 +1,12 @@
 import type { TableSchema } from '../../core/asset/schema.ts';
 import type { Commit } from '../../core/asset/version.ts';
+import { BrokenFile, MovedOn } from '../trouble.ts';
+import { inTurns } from '../turns.ts';
 import { stateAt } from './base.ts';
 import type { CommitFile } from './commit-file.ts';
 import type { PartitionValues } from './file-changes.ts';
 import { commitName, type LogFiles } from './layout.ts';
-import { BrokenFile, inTurns, MovedOn, type LogReader } from './reader.ts';
+import type { LogReader } from './reader.ts';
 import type { PartitionColumn } from './schema.ts';
 import { advance, keepingSchema, type TableState } from './state.ts';
 

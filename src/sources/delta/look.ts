@@ -1,11 +1,12 @@
 import type { Cursor, Poll } from '../../core/asset/poll.ts';
+import { BrokenFile, MovedOn } from '../trouble.ts';
 import { stateAt } from './base.ts';
 import { commitTime, readFiles, tell, type Start } from './commits.ts';
 import type { CommitFile } from './commit-file.ts';
 import type { Memory } from './cursor.ts';
 import { decide, passage, type Passage, type Present, type Settled } from './decide.ts';
 import { commitName } from './layout.ts';
-import { BrokenFile, MovedOn, type LogReader } from './reader.ts';
+import type { LogReader } from './reader.ts';
 import { atRest, report } from './report.ts';
 import { glance, nothingThere, wholeLog, type Sight } from './sight.ts';
 import { keepingSchema } from './state.ts';

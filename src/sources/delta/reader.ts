@@ -1,34 +1,9 @@
 import type { FileStat } from '../../files/files.ts';
 import type { TableRef } from '../source.ts';
+import { BrokenFile } from '../trouble.ts';
 import { fingerprintOf, parseCommit, type CommitFile } from './commit-file.ts';
 import type { SeenCommit } from './cursor.ts';
 import { commitName, layoutOf, logFiles, type Layout, type LogFiles } from './layout.ts';
-
-/** A file that stands there but does not hold what it must: half-written, damaged, or something else under its name. */
-export class BrokenFile extends Error {
-  override readonly name = 'BrokenFile';
-}
-
-/** A file that was there a moment ago is gone, or another: the table is changing, so what was seen of it must be seen again. */
-export class MovedOn extends Error {
-  override readonly name = 'MovedOn';
-}
-
-/** There is nothing that could be read: no such folder, no table in it, or a table that is gone. */
-export class NothingThere extends Error {
-  override readonly name = 'NothingThere';
-}
-
-/** How many files are read at once where many are wanted. */
-const AT_ONCE = 16;
-
-/** Runs `work` over the items, at most AT_ONCE together; answers in order. */
-export async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const answers: R[] = [];
-  for (let at = 0; at < items.length; at += AT_ONCE)
-    answers.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(work))));
-  return answers;
-}
 
 /** Bytes up to which a commit file is read again to see whether it is still the same; above, its size and time tell. */
 const SMALL = 64 * 1024;

@@ -1,10 +1,12 @@
 import type { Cursor, Outcome, Poll } from '../../core/asset/poll.ts';
 import type { Commit } from '../../core/asset/version.ts';
+import { brief } from '../brief.ts';
+import { BrokenFile, MovedOn } from '../trouble.ts';
 import { newestWithData, tell, type ReadFiles, type Start, type Told } from './commits.ts';
 import type { CommitFile } from './commit-file.ts';
 import { toCursor, type Memory, type SeenCommit } from './cursor.ts';
 import type { Missing, Passage, Settled } from './decide.ts';
-import { BrokenFile, MovedOn, type LogReader } from './reader.ts';
+import type { LogReader } from './reader.ts';
 import type { Sight } from './sight.ts';
 import { stagedVersions } from './staged.ts';
 import type { TableState } from './state.ts';
@@ -195,7 +197,3 @@ function problemsOfState(state: TableState | null): readonly string[] {
     return ['Neither the commits nor a checkpoint tell the metadata of the table, so its id and schema are unknown.'];
   return state.schema === null ? ['No schema of the table can be read from its metadata.'] : [];
 }
-
-/** The first few of a list, and how many more. */
-const brief = (items: readonly string[]): string =>
-  items.length <= 5 ? items.join(', ') : `${items.slice(0, 5).join(', ')} and ${items.length - 5} more`;

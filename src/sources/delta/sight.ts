@@ -1,6 +1,7 @@
+import { NothingThere } from '../trouble.ts';
 import type { Memory } from './cursor.ts';
 import type { LogFiles } from './layout.ts';
-import { NothingThere, type LogReader } from './reader.ts';
+import type { LogReader } from './reader.ts';
 
 /** What a look found in the log's folder. */
 export interface Sight {

@@ -1,9 +1,9 @@
 import { unreadable, type Cursor, type Poll } from '../../core/asset/poll.ts';
-import { FilesError } from '../../files/files.ts';
 import type { PollOptions, Source, TableRef } from '../source.ts';
+import { FIRST_READ_LIMIT, foreignCursor, unlessUnreadable, untilStill, whyUnreadable } from '../trouble.ts';
 import { fromCursor, type Memory } from './cursor.ts';
 import { look } from './look.ts';
-import { BrokenFile, LogReader, MovedOn, NothingThere } from './reader.ts';
+import { LogReader } from './reader.ts';
 import { atRest, remembered } from './report.ts';
 
 /**
@@ -13,33 +13,20 @@ import { atRest, remembered } from './report.ts';
  */
 export const createDeltaSource = (): Source => ({ format: 'delta', poll, detect, isReadable });
 
-/** semantics.md, 3: a first read records at most the newest 1,000 versions. */
-const FIRST_READ_LIMIT = 1_000;
-/** How often a table that changes under the reader is looked at anew within one poll. */
-const LOOKS = 3;
-
 async function poll(table: TableRef, cursor: Cursor | null, options: PollOptions = {}): Promise<Poll> {
   options.signal?.throwIfAborted();
   const memory = cursor === null ? null : fromCursor(cursor);
-  if (memory === undefined)
-    return unreadable(
-      cursor,
-      'What was remembered of the table is not of this version of Sluice: read the table anew.',
-      false,
-    );
+  if (memory === undefined) return foreignCursor(cursor);
   if (table.branch !== null && table.branch !== 'main')
     return refuse(cursor, memory, `Delta tables have no branches: leave out ${table.branch}.`, false);
+  const { firstReadLimit = FIRST_READ_LIMIT } = options;
   try {
     if (options.depth === 'QUICK' && memory !== null && !(await hasGrown(table, memory, options)))
       return await resting(table, cursor, memory, options);
-    return await lookUntilStill(table, cursor, memory, options);
+    return await untilStill(() => look(new LogReader(table, options.signal), cursor, memory, firstReadLimit));
   } catch (error) {
-    if (error instanceof FilesError) return refuse(cursor, memory, error.message, error.retryable);
-    if (error instanceof NothingThere) return refuse(cursor, memory, error.message, true);
-    if (error instanceof BrokenFile) return refuse(cursor, memory, `${error.message}; a writer may be at it.`, true);
-    if (error instanceof MovedOn)
-      return refuse(cursor, memory, `The table changes faster than it can be read (${error.message}).`, true);
-    throw error;
+    const { reason, retryable } = whyUnreadable(error);
+    return refuse(cursor, memory, reason, retryable);
   }
 }
 
@@ -51,22 +38,6 @@ async function resting(table: TableRef, cursor: Cursor | null, memory: Memory, {
   return { ...(await atRest(new LogReader(table, signal), cursor, memory)), schema: null };
 }
 
-async function lookUntilStill(
-  table: TableRef,
-  cursor: Cursor | null,
-  memory: Memory | null,
-  options: PollOptions,
-): Promise<Poll> {
-  for (let left = LOOKS; ; left--) {
-    try {
-      const limit = options.firstReadLimit ?? FIRST_READ_LIMIT;
-      return await look(new LogReader(table, options.signal), cursor, memory, limit);
-    } catch (error) {
-      if (!(error instanceof MovedOn) || left === 1) throw error;
-    }
-  }
-}
-
 const refuse = (cursor: Cursor | null, memory: Memory | null, reason: string, retryable: boolean): Poll => ({
   ...unreadable(cursor, reason, retryable),
   ...(memory === null ? {} : { ...remembered(memory), schema: null, problems: [] }),
@@ -74,14 +45,11 @@ const refuse = (cursor: Cursor | null, memory: Memory | null, reason: string, re
 
 async function detect(table: TableRef): Promise<boolean> {
   const reader = new LogReader(table, undefined);
-  try {
+  return unlessUnreadable(async () => {
     if (await reader.exists(0n)) return true;
     const log = await reader.log(null);
     return log !== null && (log.versions.length > 0 || log.checkpoints.length > 0);
-  } catch (error) {
-    if (error instanceof FilesError) return false;
-    throw error;
-  }
+  });
 }
 
 async function isReadable(table: TableRef, snapshotId: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 import type { Commit } from '../../core/asset/version.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Memory } from './cursor.ts';
-import { type Instant } from './instants.ts';
+import type { Instant } from './instants.ts';
 import { ordersByCompletion, type TableConfig } from './properties.ts';
 import { pathIn, type TableReader } from './reader.ts';
 import type { ReadVersion } from './versions.ts';

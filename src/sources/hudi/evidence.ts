@@ -1,9 +1,10 @@
+import { MovedOn } from '../trouble.ts';
 import { readArchive, type Archive } from './archive.ts';
 import { decide, type Found, type Question, type Remembered, type Verdict } from './decide.ts';
-import { type Instant, type Timeline } from './instants.ts';
+import type { Instant, Timeline } from './instants.ts';
 import { readTakenBack } from './metadata.ts';
 import type { TableConfig } from './properties.ts';
-import { MovedOn, pathIn, type TableReader } from './reader.ts';
+import { pathIn, type TableReader } from './reader.ts';
 
 /** What happened, and what was read to find it out. */
 export interface Settled {

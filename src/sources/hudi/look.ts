@@ -1,15 +1,17 @@
 import type { Cursor, Outcome, Poll } from '../../core/asset/poll.ts';
 import type { TableSchema } from '../../core/asset/schema.ts';
 import type { Commit } from '../../core/asset/version.ts';
+import { brief } from '../brief.ts';
+import { BrokenFile, MovedOn, NothingThere } from '../trouble.ts';
 import type { Archive } from './archive.ts';
 import { commitOf, readClock, type Clock } from './commits.ts';
 import { toCursor, type Memory, type SeenVersion } from './cursor.ts';
 import { settle, type Settled } from './evidence.ts';
 import { engineOrder, isOlder, type Instant, type Timeline } from './instants.ts';
 import { ordersByCompletion, type TableConfig } from './properties.ts';
-import { BrokenFile, MovedOn, type TableReader } from './reader.ts';
+import type { TableReader } from './reader.ts';
 import { currentSchema, newSchemas } from './schemas.ts';
-import { listTimeline, NothingThere, readConfig } from './timeline.ts';
+import { listTimeline, readConfig } from './timeline.ts';
 import { orBroken, unknownActions, VersionReader, type ReadVersion } from './versions.ts';
 
 type Verdict = Exclude<Settled['verdict'], { readonly kind: 'VANISHED' }>;
@@ -260,7 +262,3 @@ function problemsOf({ read, broken, archive }: Findings, clock: Clock): readonly
     problems.push('Nothing tells the time zone of the times in the timeline: they are taken for UTC.');
   return problems;
 }
-
-/** The first few of a list, and how many more. */
-const brief = (items: readonly string[]): string =>
-  items.length <= 5 ? items.join(', ') : `${items.slice(0, 5).join(', ')} and ${items.length - 5} more`;

@@ -1,4 +1,4 @@
-import { fingerprint } from './fingerprint.ts';
+import { fingerprint } from '../fingerprint.ts';
 
 /** What `.hoodie/hoodie.properties` says of a table, as far as a reader of its timeline needs it. */
 export interface TableConfig {

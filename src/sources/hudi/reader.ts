@@ -1,26 +1,5 @@
 import type { TableRef } from '../source.ts';
 
-/** A file that stands there but does not hold what it must: half-written, damaged, or something else under its name. */
-export class BrokenFile extends Error {
-  override readonly name = 'BrokenFile';
-}
-
-/** What was listed a moment ago is gone, or stands there unlisted: the table is changing, so it must be looked at again. */
-export class MovedOn extends Error {
-  override readonly name = 'MovedOn';
-}
-
-/** How many files are read at once where many are wanted. */
-const AT_ONCE = 16;
-
-/** Runs `work` over the items, at most AT_ONCE together; answers in order. */
-export async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const answers: R[] = [];
-  for (let at = 0; at < items.length; at += AT_ONCE)
-    answers.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(work))));
-  return answers;
-}
-
 /** Reads what stands in the `.hoodie` folder of a table; paths are relative to it. Throws FilesError and the signal's reason. */
 export class TableReader {
   readonly table: string;

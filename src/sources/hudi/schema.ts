@@ -1,6 +1,6 @@
 import type { SchemaField, TableSchema } from '../../core/asset/schema.ts';
 import { isJsonObject, parseJson, type Json, type JsonObject } from '../../core/json.ts';
-import { fingerprint } from './fingerprint.ts';
+import { fingerprint } from '../fingerprint.ts';
 
 /** Columns that Hudi adds to every row. */
 const META = /^_hoodie_(?:commit_time|commit_seqno|record_key|partition_path|file_name|operation)$/;

@@ -1,9 +1,9 @@
 import type { TableSchema } from '../../core/asset/schema.ts';
+import { BrokenFile } from '../trouble.ts';
 import type { SeenVersion } from './cursor.ts';
 import { engineOrder, type Timeline } from './instants.ts';
 import type { TableConfig } from './properties.ts';
 import { orBroken, type ReadVersion, type VersionReader } from './versions.ts';
-import { BrokenFile } from './reader.ts';
 
 /** Versions that are read at most in search of one that tells the schema. */
 const TRIES = 8;

@@ -1,13 +1,22 @@
 import { unreadable, type Cursor, type Poll } from '../../core/asset/poll.ts';
 import { FilesError } from '../../files/files.ts';
 import type { PollOptions, Source, TableRef } from '../source.ts';
+import {
+  BrokenFile,
+  FIRST_READ_LIMIT,
+  foreignCursor,
+  NothingThere,
+  unlessUnreadable,
+  untilStill,
+  whyUnreadable,
+} from '../trouble.ts';
 import { fromCursor, glanceOf, type Glance, type Memory } from './cursor.ts';
 import { completedInstant, isOlder, isVersion, readTimeline } from './instants.ts';
 import { look } from './look.ts';
 import { readEarliestKept } from './metadata.ts';
 import { ordersByCompletion } from './properties.ts';
-import { BrokenFile, MovedOn, pathIn, TableReader } from './reader.ts';
-import { NothingThere, readConfig } from './timeline.ts';
+import { pathIn, TableReader } from './reader.ts';
+import { readConfig } from './timeline.ts';
 
 /**
  * Reads Hudi tables by their timeline (facts: facts/formats.md, 3, and tables that Hudi 0.5 to 1.2 wrote). Requests of a poll on a table at
@@ -16,11 +25,6 @@ import { NothingThere, readConfig } from './timeline.ts';
  * passed into them unseen.
  */
 export const createHudiSource = (): Source => ({ format: 'hudi', poll, detect, isReadable });
-
-/** semantics.md, 3: a first read records at most the newest 1,000 versions. */
-const FIRST_READ_LIMIT = 1_000;
-/** How often a table that changes under the reader is looked at anew within one poll. */
-const LOOKS = 3;
 
 async function poll(ref: TableRef, cursor: Cursor | null, options: PollOptions = {}): Promise<Poll> {
   options.signal?.throwIfAborted();
@@ -39,27 +43,15 @@ const isMain = ({ branch }: TableRef): boolean => branch === null || branch === 
 
 async function pollWhole(ref: TableRef, cursor: Cursor | null, options: PollOptions): Promise<Poll> {
   const memory = cursor === null ? null : fromCursor(cursor);
-  if (memory === undefined)
-    return unreadable(
-      cursor,
-      'What was remembered of the table is not of this version of Sluice: read the table anew.',
-      false,
-    );
+  if (memory === undefined) return foreignCursor(cursor);
   if (!isMain(ref)) return refuse(cursor, memory, `A Hudi table has no branches: leave ${ref.branch} out.`, false);
+  const { firstReadLimit = FIRST_READ_LIMIT } = options;
   try {
-    return await lookUntilStill(ref, cursor, memory, options);
+    return await untilStill(() => look(new TableReader(ref, options.signal), cursor, memory, firstReadLimit));
   } catch (error) {
-    return explained(cursor, memory, error);
+    const { reason, retryable } = whyUnreadable(error);
+    return refuse(cursor, memory, reason, retryable);
   }
-}
-
-function explained(cursor: Cursor | null, memory: Memory | null, error: unknown): Poll {
-  if (error instanceof FilesError) return refuse(cursor, memory, error.message, error.retryable);
-  if (error instanceof NothingThere) return refuse(cursor, memory, error.message, true);
-  if (error instanceof BrokenFile) return refuse(cursor, memory, `${error.message}; a writer may be at it.`, true);
-  if (error instanceof MovedOn)
-    return refuse(cursor, memory, `The table changes faster than it can be read (${error.message}).`, true);
-  throw error;
 }
 
 /**
@@ -82,22 +74,6 @@ const isUnseenVersion = (name: string): boolean => {
   return instant !== null && isVersion(instant);
 };
 
-async function lookUntilStill(
-  ref: TableRef,
-  cursor: Cursor | null,
-  memory: Memory | null,
-  options: PollOptions,
-): Promise<Poll> {
-  for (let left = LOOKS; ; left--) {
-    try {
-      const limit = options.firstReadLimit ?? FIRST_READ_LIMIT;
-      return await look(new TableReader(ref, options.signal), cursor, memory, limit);
-    } catch (error) {
-      if (!(error instanceof MovedOn) || left === 1) throw error;
-    }
-  }
-}
-
 /** What is remembered of a table that was not looked at. */
 const known = ({ head, dataHead }: Pick<Glance, 'head' | 'dataHead'>): Omit<Poll, 'outcome' | 'cursor'> => ({
   commits: [],
@@ -118,12 +94,9 @@ const refuse = (cursor: Cursor | null, memory: Memory | null, reason: string, re
 
 async function detect(ref: TableRef): Promise<boolean> {
   const reader = new TableReader(ref, undefined);
-  try {
+  return unlessUnreadable(async () => {
     return (await reader.exists('hoodie.properties')) || (await reader.exists('hoodie.properties.backup'));
-  } catch (error) {
-    if (error instanceof FilesError) return false;
-    throw error;
-  }
+  });
 }
 
 /**

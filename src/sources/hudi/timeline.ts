@@ -1,12 +1,8 @@
+import { BrokenFile, NothingThere } from '../trouble.ts';
 import type { Memory } from './cursor.ts';
 import { completedInstant, readTimeline, type Names, type Timeline } from './instants.ts';
 import { ordersByCompletion, parseProperties, type TableConfig } from './properties.ts';
-import { BrokenFile, type TableReader } from './reader.ts';
-
-/** There is nothing that could be read: no such folder, no table in it, or a table that is gone. */
-export class NothingThere extends Error {
-  override readonly name = 'NothingThere';
-}
+import type { TableReader } from './reader.ts';
 
 const PROPERTIES = 'hoodie.properties';
 

@@ -1,10 +1,12 @@
 import type { TableSchema } from '../../core/asset/schema.ts';
+import { BrokenFile, MovedOn } from '../trouble.ts';
+import { inTurns } from '../turns.ts';
 import type { ArchivedVersion } from './archive.ts';
 import { isKnownWrite, type Instant, type Timeline } from './instants.ts';
 import { judge, type Judgement } from './judge.ts';
 import { readCommitFacts } from './metadata.ts';
 import type { TableConfig } from './properties.ts';
-import { BrokenFile, inTurns, MovedOn, pathIn, type TableReader } from './reader.ts';
+import { pathIn, type TableReader } from './reader.ts';
 import { parseTableSchema } from './schema.ts';
 import type { CommitFacts } from './tally.ts';
 

@@ -1,4 +1,5 @@
 import type { Commit } from '../../core/asset/version.ts';
+import { nextTurn } from '../turns.ts';
 import { judge } from './judge.ts';
 import { readChange } from './manifest.ts';
 import type { SnapshotEntry, TableMetadata } from './metadata.ts';
@@ -20,8 +21,6 @@ export interface History {
 
 /** Judged together; between two such groups others get their turn. */
 const GROUP = 32;
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** The commits at these entries, in their order. Throws BrokenFile. */
 export async function readCommits(history: History, entries: readonly SnapshotEntry[]): Promise<readonly ReadCommit[]> {

@@ -1,8 +1,9 @@
+import { BrokenFile, MovedOn, NothingThere } from '../trouble.ts';
 import type { SeenFile, SeenFiles } from './cursor.ts';
 import type { Glance } from './glance.ts';
-import { BrokenFile, type TableMetadata } from './metadata.ts';
+import type { TableMetadata } from './metadata.ts';
 import { metadataName, nameOf, namesOfHint, type MetadataName } from './names.ts';
-import { MovedOn, NothingThere, type TableReader } from './reader.ts';
+import type { TableReader } from './reader.ts';
 
 /** The metadata file that holds the table's current state. */
 export interface Found {

@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { FileEntry } from '../../files/files.ts';
+import { fingerprint } from '../fingerprint.ts';
+import { NothingThere } from '../trouble.ts';
 import type { SeenFile, SeenFiles } from './cursor.ts';
 import { HINTS, isMetadataFile, metadataName, trimmed, type MetadataName } from './names.ts';
-import { NothingThere, type TableReader } from './reader.ts';
+import type { TableReader } from './reader.ts';
 
 /** What a table's files look like from outside, without reading metadata. */
 export interface Glance {
@@ -54,16 +55,13 @@ async function unchanged(reader: TableReader, files: readonly SeenFile[]): Promi
 const namesIn = (entries: readonly FileEntry[]): readonly MetadataName[] =>
   entries.flatMap((entry) => (entry.kind === 'file' ? (metadataName(entry.name) ?? []) : []));
 
-const printOf = (names: readonly MetadataName[]): string =>
-  fingerprint(
-    names
-      .map((name) => name.name)
-      .sort()
-      .join('\n'),
-  );
+const printOf = (names: readonly MetadataName[]): string => {
+  const sorted = names.map((name) => name.name).sort();
+  return fingerprint(sorted.join('\n'), PRINT_LENGTH);
+};
 
-/** 96 bits of SHA-256: enough to tell the few texts apart that one table ever has. */
-export const fingerprint = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 16);
+/** 96 bits: enough to tell the few texts apart that one table ever has. */
+export const PRINT_LENGTH = 16;
 
 async function readHint(reader: TableReader, base: string, entries: readonly FileEntry[]): Promise<string | null> {
   const name = HINTS.find((hint) => entries.some((entry) => entry.name === hint && entry.kind === 'file'));

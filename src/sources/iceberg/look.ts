@@ -1,13 +1,15 @@
 import type { Cursor, Outcome, Poll, TagChange } from '../../core/asset/poll.ts';
+import { brief } from '../brief.ts';
+import { BrokenFile, NothingThere } from '../trouble.ts';
 import { newestOf } from './chain.ts';
 import { newestWithData, readCommit, readCommits, type History, type ReadCommit } from './commits.ts';
 import { toCursor, WINDOW, type Memory } from './cursor.ts';
 import { decide, isAnotherTable, type SeenHead, type Verdict } from './decide.ts';
 import { findCurrent, type Found } from './find.ts';
 import type { Glance } from './glance.ts';
-import { BrokenFile, type TableMetadata } from './metadata.ts';
+import type { TableMetadata } from './metadata.ts';
 import { nameOf } from './names.ts';
-import { NothingThere, type TableReader } from './reader.ts';
+import type { TableReader } from './reader.ts';
 import { viewSchemas, type SchemaView } from './schemas.ts';
 import { countOf, rowsBefore, snapshotAt } from './snapshot.ts';
 
@@ -220,7 +222,3 @@ function problemsOf({ question, found, verdict, commits }: Findings): readonly s
     problems.push('What the branch was rewound to has expired since.');
   return problems;
 }
-
-/** The first few of a list, and how many more. */
-const brief = (items: readonly string[]): string =>
-  items.length <= 5 ? items.join(', ') : `${items.slice(0, 5).join(', ')} and ${items.length - 5} more`;

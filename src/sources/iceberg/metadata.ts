@@ -1,10 +1,7 @@
 import { isJsonObject, parseJson, type Json, type JsonObject } from '../../core/json.ts';
+import { BrokenFile } from '../trouble.ts';
+import { nextTurn } from '../turns.ts';
 import { BrokenJson, Scanner, type Span } from './scan.ts';
-
-/** A metadata file that stands there but cannot be used: half-written, damaged, or no table metadata. */
-export class BrokenFile extends Error {
-  override readonly name = 'BrokenFile';
-}
 
 /** What linking snapshots needs of one; the rest is parsed from `span` when it is asked for. */
 export interface SnapshotEntry {
@@ -43,8 +40,6 @@ export interface TableMetadata {
 
 /** Bytes that are looked through before others get their turn; some 2 ms. */
 const SLICE = 256 * 1024;
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Lists whose elements are wanted one by one. */
 interface Found {

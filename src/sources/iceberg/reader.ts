@@ -1,19 +1,10 @@
 import { FilesError, type FileEntry, type FileStat } from '../../files/files.ts';
 import type { TableRef } from '../source.ts';
 import { unpack } from '../unpack.ts';
+import { BrokenFile, MovedOn } from '../trouble.ts';
 import type { SeenFile } from './cursor.ts';
-import { BrokenFile, parseMetadata, type TableMetadata } from './metadata.ts';
+import { parseMetadata, type TableMetadata } from './metadata.ts';
 import { folderOf, nameOf } from './names.ts';
-
-/** There is nothing that could be read: no such folder, no table in it, no such branch, or a table that is gone. */
-export class NothingThere extends Error {
-  override readonly name = 'NothingThere';
-}
-
-/** A file that was there a moment ago is gone: the table is changing, so what was seen of it must be seen again. */
-export class MovedOn extends Error {
-  override readonly name = 'MovedOn';
-}
 
 /** A metadata file that was read, and how it stood on disk before it was. */
 export interface ReadFile {

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { SchemaField, TableSchema } from '../../core/asset/schema.ts';
-import { BrokenFile, objectAt, type SchemaEntry, type TableMetadata } from './metadata.ts';
+import { BrokenFile } from '../trouble.ts';
+import { objectAt, type SchemaEntry, type TableMetadata } from './metadata.ts';
 
 /** Deeper than any table: a guard against a file made to exhaust the stack. */
 const DEEPEST = 100;

@@ -1,6 +1,8 @@
 import type { TableSchema } from '../../core/asset/schema.ts';
+import { fingerprint } from '../fingerprint.ts';
+import { nextTurn } from '../turns.ts';
+import { PRINT_LENGTH } from './glance.ts';
 import type { Memory } from './cursor.ts';
-import { fingerprint } from './glance.ts';
 import type { SchemaEntry, TableMetadata } from './metadata.ts';
 import { schemaAt } from './schema.ts';
 
@@ -13,12 +15,10 @@ export interface SchemaView {
   readonly schemaPrint: string;
 }
 
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
 /** Ids only rise within one table. `memory` null: all are new, of which the newest `limit` are read. Throws BrokenFile. */
 export async function viewSchemas(metadata: TableMetadata, memory: Memory | null, limit: number): Promise<SchemaView> {
   const current = schemaAt(metadata, metadata.currentSchema);
-  const schemaPrint = fingerprint(JSON.stringify(current));
+  const schemaPrint = fingerprint(JSON.stringify(current), PRINT_LENGTH);
   const lastSchema = metadata.schemas.reduce((last, { id }) => (BigInt(id) > last ? BigInt(id) : last), 0n);
   const fresh = memory === null ? firstSight(metadata, limit) : unseen(metadata, memory, schemaPrint);
   const schemas: TableSchema[] = [];

@@ -1,6 +1,8 @@
 import type { Commit } from '../../core/asset/version.ts';
+import { BrokenFile, MovedOn } from '../trouble.ts';
+import { inTurns } from '../turns.ts';
 import { judge } from './judge.ts';
-import { BrokenFile, inTurns, MovedOn, type TableReader } from './reader.ts';
+import type { TableReader } from './reader.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** A snapshot that was read, and what it means. */

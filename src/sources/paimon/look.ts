@@ -1,17 +1,14 @@
 import type { Cursor, Outcome, Poll } from '../../core/asset/poll.ts';
+import { brief } from '../brief.ts';
+import { BrokenFile, MovedOn, NothingThere } from '../trouble.ts';
 import { newestWithData, readCommit, readCommits, type ReadCommit, type ReadCommits } from './commits.ts';
 import { toCursor, type Memory, type SeenSnapshot } from './cursor.ts';
 import { decide, firstHole, type Missing, type Verdict } from './decide.ts';
 import type { Numbered } from './layout.ts';
-import { BrokenFile, MovedOn, type TableReader } from './reader.ts';
+import type { TableReader } from './reader.ts';
 import { viewSchemas, type SchemaView } from './schemas.ts';
 import type { Snapshot } from './snapshot.ts';
 import { NO_TAGS, readTags, tagChanges, type TagView } from './tags.ts';
-
-/** There is nothing that could be read: no such folder, no table in it, or a table that is gone. */
-export class NothingThere extends Error {
-  override readonly name = 'NothingThere';
-}
 
 type Settled = Exclude<Verdict, { readonly kind: 'READ' | 'VANISHED' }>;
 
@@ -229,7 +226,3 @@ function rewindProblems(memory: Memory | null, verdict: Settled, read: ReadCommi
   );
   return hole === null ? [] : [`Snapshots ${hole.from} to ${hole.to} expired before they were read.`];
 }
-
-/** The first few of a list, and how many more. */
-const brief = (items: readonly string[]): string =>
-  items.length <= 5 ? items.join(', ') : `${items.slice(0, 5).join(', ')} and ${items.length - 5} more`;

@@ -1,37 +1,17 @@
 import type { FileEntry } from '../../files/files.ts';
 import type { TableRef } from '../source.ts';
+import { BrokenFile, MovedOn, type Parsed } from '../trouble.ts';
 import { layoutOf, numbered, tagName, type Layout, type Numbered } from './layout.ts';
 import { readDelta, readDeletionVectors } from './manifest.ts';
 import type { Evidence } from './judge.ts';
 import { parseSchema, type PaimonSchema } from './schema.ts';
-import { parseSnapshot, type Parsed, type Snapshot } from './snapshot.ts';
-
-/** A file that stands there but does not hold what it must: half-written, damaged, or something else under its name. */
-export class BrokenFile extends Error {
-  override readonly name = 'BrokenFile';
-}
-
-/** A file that was listed a moment ago is gone: the table is changing, so what was seen of it must be seen again. */
-export class MovedOn extends Error {
-  override readonly name = 'MovedOn';
-}
+import { parseSnapshot, type Snapshot } from './snapshot.ts';
 
 /** A tag file: the snapshot that it names, or why it names none. */
 export interface TagFile {
   readonly name: string;
   readonly stamp: string | null;
   readonly read: () => Promise<Parsed<bigint>>;
-}
-
-/** How many files are read at once where many are wanted. */
-const AT_ONCE = 16;
-
-/** Runs `work` over the items, at most AT_ONCE together; answers in order. */
-export async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const answers: R[] = [];
-  for (let at = 0; at < items.length; at += AT_ONCE)
-    answers.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(work))));
-  return answers;
 }
 
 /**

@@ -1,6 +1,8 @@
 import { asLong, canonicalJson, isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { SchemaField, TableSchema } from '../../core/asset/schema.ts';
-import { fingerprint, parseObject, type Parsed } from './snapshot.ts';
+import { fingerprint } from '../fingerprint.ts';
+import type { Parsed } from '../trouble.ts';
+import { parseObject } from './snapshot.ts';
 
 /** One schema file. */
 export interface PaimonSchema {

@@ -1,5 +1,7 @@
+import { BrokenFile, MovedOn } from '../trouble.ts';
+import { inTurns } from '../turns.ts';
 import type { Memory, SeenSchema } from './cursor.ts';
-import { BrokenFile, inTurns, MovedOn, type TableReader } from './reader.ts';
+import type { TableReader } from './reader.ts';
 import type { PaimonSchema } from './schema.ts';
 
 /** The schema files of a table, against what was remembered of them. */

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
 import { asLong, isJsonObject, parseJson, type Json, type JsonObject } from '../../core/json.ts';
+import { fingerprint } from '../fingerprint.ts';
+import type { Parsed } from '../trouble.ts';
 
 /** One snapshot file, as far as deciding what is new needs it. Ids and counts are exact. */
 export interface Snapshot {
@@ -18,9 +19,6 @@ export interface Snapshot {
   /** Equal for two files exactly when they hold the same commit, whichever version of Paimon wrote them. */
   readonly fingerprint: string;
 }
-
-/** What a metadata file turned out to be: parsed, or why not. */
-export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
 const broken = (reason: string): { readonly ok: false; readonly reason: string } => ({ ok: false, reason });
 
@@ -52,9 +50,6 @@ function fingerprintOf(json: JsonObject): string {
   ];
   return fingerprint(parts.map((key) => String(json[key] ?? '')).join('\n'));
 }
-
-/** 72 bits of SHA-256: enough to tell the few bodies that one id ever has apart, short enough to remember many. */
-export const fingerprint = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 12);
 
 const isBackfill = (json: JsonObject): boolean => {
   const properties = json['properties'];

@@ -1,10 +1,10 @@
 import { unreadable, type Cursor, type Poll } from '../../core/asset/poll.ts';
-import { FilesError } from '../../files/files.ts';
 import type { PollOptions, Source, TableRef } from '../source.ts';
+import { FIRST_READ_LIMIT, foreignCursor, unlessUnreadable, untilStill, whyUnreadable } from '../trouble.ts';
 import { fromCursor, type Memory } from './cursor.ts';
 import { isPlainName } from './layout.ts';
-import { look, NothingThere } from './look.ts';
-import { BrokenFile, MovedOn, TableReader } from './reader.ts';
+import { look } from './look.ts';
+import { TableReader } from './reader.ts';
 
 /**
  * Reads Paimon tables by their metadata files alone (facts: facts/formats.md, 1, and tables that Paimon wrote). Hints (LATEST, EARLIEST)
@@ -14,33 +14,20 @@ import { BrokenFile, MovedOn, TableReader } from './reader.ts';
  */
 export const createPaimonSource = (): Source => ({ format: 'paimon', poll, detect, isReadable });
 
-/** semantics.md, 3: a first read records at most the newest 1,000 versions. */
-const FIRST_READ_LIMIT = 1_000;
-/** How often a table that changes under the reader is looked at anew within one poll. */
-const LOOKS = 3;
-
 async function poll(table: TableRef, cursor: Cursor | null, options: PollOptions = {}): Promise<Poll> {
   options.signal?.throwIfAborted();
   const memory = cursor === null ? null : fromCursor(cursor);
-  if (memory === undefined)
-    return unreadable(
-      cursor,
-      'What was remembered of the table is not of this version of Sluice: read the table anew.',
-      false,
-    );
+  if (memory === undefined) return foreignCursor(cursor);
   if (table.branch !== null && !isPlainName(table.branch))
     return refuse(cursor, memory, `${table.branch} cannot be the name of a branch: leave out slashes.`, false);
+  const { firstReadLimit = FIRST_READ_LIMIT } = options;
   try {
     if (options.depth === 'QUICK' && cursor !== null && memory !== null && (await isIdle(table, memory, options)))
       return { ...known(memory), outcome: { kind: 'NONE' }, cursor };
-    return await lookUntilStill(table, cursor, memory, options);
+    return await untilStill(() => look(new TableReader(table, options.signal), cursor, memory, firstReadLimit));
   } catch (error) {
-    if (error instanceof FilesError) return refuse(cursor, memory, error.message, error.retryable);
-    if (error instanceof NothingThere) return refuse(cursor, memory, error.message, true);
-    if (error instanceof BrokenFile) return refuse(cursor, memory, `${error.message}; a writer may be at it.`, true);
-    if (error instanceof MovedOn)
-      return refuse(cursor, memory, `The table changes faster than it can be read (${error.message}).`, true);
-    throw error;
+    const { reason, retryable } = whyUnreadable(error);
+    return refuse(cursor, memory, reason, retryable);
   }
 }
 
@@ -50,22 +37,6 @@ async function isIdle(table: TableRef, memory: Memory, options: PollOptions): Pr
   if (memory.head !== null) return !(await reader.exists(reader.layout.snapshot(memory.head.id + 1n)));
   const snapshots = await reader.numbered('snapshot-');
   return (snapshots?.ids.length ?? 0) === 0;
-}
-
-async function lookUntilStill(
-  table: TableRef,
-  cursor: Cursor | null,
-  memory: Memory | null,
-  options: PollOptions,
-): Promise<Poll> {
-  for (let left = LOOKS; ; left--) {
-    try {
-      const limit = options.firstReadLimit ?? FIRST_READ_LIMIT;
-      return await look(new TableReader(table, options.signal), cursor, memory, limit);
-    } catch (error) {
-      if (!(error instanceof MovedOn) || left === 1) throw error;
-    }
-  }
 }
 
 /** What the memory says of a table that was not looked at. */
@@ -90,12 +61,9 @@ async function detect(table: TableRef): Promise<boolean> {
   const reader = new TableReader(table, undefined);
   const holds = async (prefix: 'snapshot-' | 'schema-'): Promise<boolean> =>
     ((await reader.numbered(prefix))?.ids.length ?? 0) > 0;
-  try {
+  return unlessUnreadable(async () => {
     return (await holds('schema-')) || (await holds('snapshot-'));
-  } catch (error) {
-    if (error instanceof FilesError) return false;
-    throw error;
-  }
+  });
 }
 
 async function isReadable(table: TableRef, snapshotId: string): Promise<boolean> {

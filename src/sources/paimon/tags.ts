@@ -1,5 +1,6 @@
 import type { TagChange } from '../../core/asset/poll.ts';
-import { inTurns, type TagFile } from './reader.ts';
+import { inTurns } from '../turns.ts';
+import type { TagFile } from './reader.ts';
 
 export interface TagView {
   readonly tags: ReadonlyMap<string, bigint>;

@@ -66,11 +66,8 @@ class PostgresDriver implements Driver {
     }
   }
 
-  /** Two drivers may share a pool. */
-  async destroy(): Promise<void> {
-    const { pool } = this.#options;
-    if (!pool.ending) await pool.end();
-  }
+  /** Two drivers share a pool, so whoever opened it ends it. */
+  async destroy(): Promise<void> {}
 }
 
 const ours = (connection: DatabaseConnection): PostgresConnection => {

@@ -28,6 +28,8 @@ export interface PostgresConnections {
   readonly reader: Db;
   readonly relay: HintRelay;
   readonly presence: Presence;
+  /** Ends all sessions but the relay's. */
+  readonly end: () => Promise<void>;
 }
 
 const CONNECT_LIMIT_MS = 30_000;
@@ -51,10 +53,12 @@ export const openPostgres = async (options: PostgresOptions): Promise<PostgresCo
   const config = clientConfig(options.url);
   const lanePool = poolOf({ ...config, types: exact }, 1);
   const pool = poolOf({ ...config, types: exact }, options.poolSize);
+  let ended: Promise<unknown> | undefined;
+  const end = async (): Promise<void> => void (await (ended ??= Promise.all([pool.end(), lanePool.end()])));
   try {
     await untilUsable(pool, options);
   } catch (error) {
-    await Promise.all([pool.end(), lanePool.end()]);
+    await end();
     throw error;
   }
   const presence = new Presence(lanePool);
@@ -74,6 +78,7 @@ export const openPostgres = async (options: PostgresOptions): Promise<PostgresCo
     reader: kysely(pool, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', null),
     relay: new PostgresHints(config),
     presence,
+    end,
   };
 };
 

@@ -31,6 +31,7 @@ export const saveAsset = async (tx: Tx, project: Row<'t_ds_project'>, declared: 
     .set({ ...assetColumns(declared), update_time: tx.now })
     .where('id', '=', row.id)
     .execute();
+  await touchState(tx, row);
   if (before.location !== declared.location) await moveTable(tx, row);
   await enqueueAsset(tx, row.asset_hash);
   tx.hint('ASSETS');
@@ -65,6 +66,15 @@ const refuseForeign = async (tx: Tx, row: Row<'t_ds_asset'>, project: Row<'t_ds_
     'BAD_FILE',
     `The asset ${row.asset_key} belongs to project ${owner.name}: leave it out of the assets of project ${project.name}, whose workflows may name it all the same.`,
   );
+};
+
+/** What decisions look at changed: whoever remembers the asset must read it again. */
+const touchState = async (tx: Tx, row: Row<'t_ds_asset'>): Promise<void> => {
+  await tx.db
+    .updateTable('t_ds_asset_state')
+    .set((e) => ({ version: e('version', '+', 1n) }))
+    .where('asset_id', '=', row.id)
+    .execute();
 };
 
 /** A scan of the old place that is under way must not be recorded; what the new place shows is compared with the old cursor. */

@@ -6,7 +6,7 @@ import { SluiceError } from '../../core/errors.ts';
 import { conditionJson, flag, settingsJson } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { Tx } from '../engine.ts';
-import { findAssetRow, wasRead } from './asset-load.ts';
+import { lockIfKnown, wasRead } from './asset-load.ts';
 import {
   type Consumed,
   NOTHING,
@@ -215,9 +215,7 @@ const beginOf = async (tx: Tx, key: AssetKey, startFrom: StartFrom): Promise<Beg
   if (startFrom === 'CURRENT')
     return { consumed: NOTHING, afterSnapshot: null, detail: 'begins with what is there now' };
   const after = startFrom === 'NEXT' ? null : (startFrom[key] ?? null);
-  const asset = await findAssetRow(tx, key);
-  // A poll that is being recorded has either ended, and is seen here, or will see the new member: no version falls between.
-  if (asset !== undefined) await tx.dialect.lockRow(tx.db, 't_ds_asset_state', 'asset_id', asset.id);
+  const asset = await lockIfKnown(tx, key);
   if (asset === undefined || !(await wasRead(tx, asset)))
     return { consumed: UNDECIDED, afterSnapshot: after, detail: 'begins when the table has first been read' };
   if (after !== null) {

@@ -1,6 +1,7 @@
 import type { PlanLine, WorkflowDeclaration } from '../../core/declaration.ts';
+import { SluiceError } from '../../core/errors.ts';
 import type { WorkflowDefinition } from '../../core/workflow/definition.ts';
-import { canonical, failureStrategies, flag, groupsJson, releaseStates, text, waitJson } from '../codecs.ts';
+import { big, canonical, failureStrategies, flag, groupsJson, releaseStates, text, waitJson } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { Tx } from '../engine.ts';
 import { newestDefinition } from './definitions.ts';
@@ -19,6 +20,7 @@ export const saveWorkflow = async (
   tx: Tx,
   project: Row<'t_ds_project'>,
   declared: WorkflowDeclaration,
+  expected: number | null,
 ): Promise<Saved> => {
   const header = await tx.db
     .selectFrom('t_ds_workflow_definition')
@@ -26,6 +28,7 @@ export const saveWorkflow = async (
     .where('project_code', '=', project.code)
     .where('name', '=', declared.name)
     .executeTakeFirst();
+  refuseOtherVersion(declared.name, header?.version ?? 0n, expected);
   if (header === undefined) return createWorkflow(tx, project, declared);
   const before = await newestDefinition(tx, header);
   const details = differences(before, declared);
@@ -37,6 +40,16 @@ export const saveWorkflow = async (
   const lines = released ? [...details, `goes ${declared.releaseState}`] : details;
   const action = lines.length === 0 ? 'UNCHANGED' : 'UPDATE';
   return { code: header.code, line: { kind: 'WORKFLOW', name: declared.name, action, details: lines } };
+};
+
+const refuseOtherVersion = (name: string, version: bigint, expected: number | null): void => {
+  if (expected === null || big(expected) === version) return;
+  throw new SluiceError(
+    'CONFLICT',
+    expected === 0
+      ? `There is a workflow ${name} already: change that one, or take another name.`
+      : `Look at workflow ${name} again: it is at version ${version}, and this change was made for version ${expected}.`,
+  );
 };
 
 const moveHeader = async (

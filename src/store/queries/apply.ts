@@ -4,6 +4,7 @@ import { SluiceError } from '../../core/errors.ts';
 import { buildGraph } from '../../core/workflow/graph.ts';
 import { waitProblems } from '../../core/workflow/task-wait.ts';
 import type { Tx } from '../engine.ts';
+import type { ApplyOptions } from '../store.ts';
 import { saveAsset } from './apply-assets.ts';
 import { saveGroups } from './apply-groups.ts';
 import { saveWorkflow } from './apply-workflow.ts';
@@ -14,7 +15,7 @@ import { ensureProject } from './projects.ts';
 export const applyDeclaration = async (
   tx: Tx,
   declaration: ProjectDeclaration,
-  strict: boolean,
+  { strict, expect }: Omit<ApplyOptions, 'dryRun'>,
 ): Promise<Omit<ApplyPlan, 'dryRun'>> => {
   for (const workflow of declaration.workflows) {
     refuseBroken(workflow);
@@ -29,7 +30,7 @@ export const applyDeclaration = async (
   const warnings: string[] = [];
   for (const workflow of declaration.workflows) {
     warnings.push(...(await unknownAssets(tx, workflow, strict)));
-    const { code, line } = await saveWorkflow(tx, project, workflow);
+    const { code, line } = await saveWorkflow(tx, project, workflow, expect?.get(workflow.name) ?? null);
     lines.push(line, ...(await saveGroups(tx, { code, name: workflow.name }, workflow.groups)));
   }
   if (lines.some((line) => line.action !== 'UNCHANGED')) tx.hint('CHANGED');

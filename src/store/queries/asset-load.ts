@@ -47,6 +47,17 @@ export const wasRead = async (view: View, asset: Row<'t_ds_asset'>): Promise<boo
   return ((await query.executeTakeFirst())?.first_read_time ?? null) !== null;
 };
 
+/**
+ * The asset, if it is registered, with its state locked: what is being recorded of it has either been committed, and is seen from here on, or will
+ * see what this transaction writes. So no version falls between a new member of a group and the queue.
+ */
+export const lockIfKnown = async (view: View, key: AssetKey): Promise<Row<'t_ds_asset'> | undefined> => {
+  const row = await findAssetRow(view, key);
+  if (row === undefined) return undefined;
+  await view.dialect.lockRow(view.db, 't_ds_asset_state', 'asset_id', row.id);
+  return findAssetRow(view, key);
+};
+
 /** The asset with its state and offset, locked against other writers. Throws UNKNOWN_ASSET. */
 export const lockAsset = async (view: View, key: AssetKey): Promise<AssetRecord> => {
   const row = await assetRow(view, key);

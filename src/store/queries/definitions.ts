@@ -31,7 +31,7 @@ export const newestDefinition = async (view: View, header: Header): Promise<Work
 const readDefinition = async (view: View, code: bigint, version: bigint): Promise<WorkflowDefinition> => {
   const row = await view.db
     .selectFrom('t_ds_workflow_definition_log as log')
-    .innerJoin('t_ds_workflow_definition as header', 'header.code', 'log.code')
+    .leftJoin('t_ds_workflow_definition as header', 'header.code', 'log.code')
     .innerJoin('t_ds_project as project', 'project.code', 'log.project_code')
     .selectAll('log')
     .select(['header.release_state', 'project.name as project_name'])
@@ -45,7 +45,7 @@ const readDefinition = async (view: View, code: bigint, version: bigint): Promis
     projectName: row.project_name,
     name: row.name,
     description: row.description,
-    releaseState: releaseStates.name(row.release_state),
+    releaseState: row.release_state === null ? 'OFFLINE' : releaseStates.name(row.release_state), // null: it was removed
     timezone: row.timezone_id,
     globalParams: parse<readonly Parameter[]>(row.global_params),
     failureStrategy: failureStrategies.name(row.failure_strategy),

@@ -62,7 +62,10 @@ export const listTriggers = async (
   const slice = sliceOf(page);
   let query = view.db
     .selectFrom('t_ds_asset_trigger_history as history')
-    .innerJoin('t_ds_workflow_definition as workflow', 'workflow.code', 'history.workflow_definition_code')
+    // The first version: it stays when the workflow is removed.
+    .innerJoin('t_ds_workflow_definition_log as workflow', (join) =>
+      join.onRef('workflow.code', '=', 'history.workflow_definition_code').on('workflow.version', '=', 1n),
+    )
     .selectAll('history')
     .select('workflow.name as workflow_name')
     .where('history.id', '<', slice.below);

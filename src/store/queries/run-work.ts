@@ -128,6 +128,7 @@ export const startTask = async (
     .where('state', '=', taskState('DISPATCH'))
     .executeTakeFirst();
   if (result.numUpdatedRows !== 1n) return false;
+  if (limit !== null) tx.hint('DEADLINES');
   tx.hint('CHANGED_RUNS');
   return true;
 };

@@ -8,6 +8,7 @@ import { groupsInForce } from '../../core/workflow/task-wait.ts';
 import { big, conditionJson, flag, leavesJson, num, pinsJson, settingsJson } from '../codecs.ts';
 import type { Tx } from '../engine.ts';
 import type { EvaluationReport } from '../store.ts';
+import { lockIfKnown } from './asset-load.ts';
 import { insertConsumed } from './baselines.ts';
 import { groupName, type LoadedGroup } from './group-facts.ts';
 import { enqueue } from './queue.ts';
@@ -136,6 +137,7 @@ const insertTaskGroup = async (
       ...times,
     });
     if (task.wait === null) throw new Error(`Task ${task.name} has a group and nothing to wait for.`);
+    await lockIfKnown(tx, key);
     const { consumed, since } = await beginningOf(tx, run, task.code, task.wait, condition);
     await insertConsumed(tx, dependencyId, consumed, null, since);
   }

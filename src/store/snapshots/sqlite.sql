@@ -501,3 +501,15 @@ CREATE INDEX t_ds_asset_dependency_group_v3_1 ON t_ds_asset_dependency_group (ta
 
 CREATE INDEX t_ds_asset_trigger_history_v3_1 ON t_ds_asset_trigger_history (task_definition_code, id);
 
+CREATE TABLE t_ds_idempotency (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  key_hash TEXT NOT NULL,
+  request_hash TEXT NOT NULL,
+  status INTEGER,
+  answer TEXT,
+  create_time INTEGER NOT NULL,
+  UNIQUE (key_hash)
+) STRICT;
+
+CREATE INDEX t_ds_idempotency_1 ON t_ds_idempotency (create_time);
+

@@ -8,3 +8,6 @@ export async function inTurns<T, R>(items: readonly T[], work: (item: T) => Prom
     answers.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(work))));
   return answers;
 }
+
+/** Lets the event loop turn: for use between the slices of a long computation. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
