@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { databaseFor } from './database.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { sha256 } from '../src/runtime/hash.ts';
 import { openStore, type StatementHook } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 
-/** A migrated database file with a store that owns it, as a server opens it. */
+/** A migrated database file, or what stands for it (database.ts), with a store that owns it, as a server opens it. */
 export const openBenchStore = async (file: string, onStatement?: StatementHook): Promise<Store> => {
   const hooks = onStatement === undefined ? {} : { onStatement };
   const store = await openStore({
-    url: file,
+    url: await databaseFor(file),
     clock: systemClock.now,
     nonce: randomUUID,
     sha256,

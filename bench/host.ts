@@ -13,6 +13,8 @@ export interface Host {
   readonly filesystem: string;
   readonly node: string;
   readonly sqlite: string;
+  /** The database server that was measured instead; null: SQLite. */
+  readonly database: string | null;
   /** One-minute load when the run began; well above 0: the machine was doing something else too. */
   readonly load: number;
 }
@@ -25,7 +27,7 @@ const FILESYSTEMS: Readonly<Record<number, string>> = {
   0x794c7630: 'overlay',
 };
 
-export const hostOf = (folder: string): Host => {
+export const hostOf = (folder: string): Omit<Host, 'database'> => {
   const [cpu] = cpus();
   const filesystem = statfsSync(folder).type;
   return {

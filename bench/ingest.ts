@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import type { StatedEvent } from '../src/core/asset/event.ts';
 import type { Store } from '../src/store/store.ts';
 import { openBenchStore } from './bench-store.ts';
+import { plainTable } from './database.ts';
 import { eventsOf, type Shape } from './ingest-shape.ts';
 import { type Benchmark, type Measure, percentiles, type Settings, timed } from './measure.ts';
 
@@ -19,7 +19,7 @@ const GOAL_MB = 500;
 /**
  * Pushed events through the store's face: one loop records requests of 1,000 events, another evaluates what they touch, as the server's API and
  * resolver do side by side. The clock stops when everything is recorded and nothing is left to evaluate. Limit: the rows of the events
- * alone, put into an SQLite file on the same disk in as many transactions.
+ * alone, put into the same kind of database in as many transactions.
  */
 export const ingest: Benchmark = {
   summary: `${EVENTS} pushed events recorded and evaluated, ${SHAPE.assets} assets, ${SHAPE.conditions} conditions`,
@@ -49,7 +49,9 @@ const measure = async (store: Store, shape: Shape, { folder, count, say }: Setti
     await Promise.all([record(store, requests, seen, say), evaluate(store, seen)]);
   });
   const { user, system } = process.cpuUsage(cpu);
-  const plain = plainRows(join(folder, 'plain.db'), wanted);
+  const plain = await plainTable(join(folder, 'plain.db'));
+  const plainRate = Math.round(wanted / ((await plain.fill(wanted, BATCH)) / 1000));
+  await plain.close();
   const rate = Math.round(wanted / (wall / 1000));
   const goal = count === null ? `> ${GOAL} events/s, RSS < ${GOAL_MB} MB` : null;
   return {
@@ -65,7 +67,7 @@ const measure = async (store: Store, shape: Shape, { folder, count, say }: Setti
       'processor, s': Number(((user + system) / 1e6).toFixed(1)),
       'RSS, MB': Math.round(seen.megabytes),
     },
-    limit: { what: `${wanted} event rows put into SQLite, ${BATCH} in a transaction`, rate: plain },
+    limit: { what: `${wanted} event rows put into ${plain.name}, ${BATCH} in a transaction`, rate: plainRate },
     ok: goal === null ? null : rate >= GOAL && seen.megabytes < GOAL_MB,
   };
 };
@@ -118,27 +120,4 @@ const evaluate = async (store: Store, seen: Seen): Promise<void> => {
 
 const evaluateAll = async (store: Store): Promise<void> => {
   while ((await store.groups.evaluateDue(EVALUATED_AT_ONCE)).length > 0);
-};
-
-/** Rows of the shape of an event, a second. */
-const plainRows = (file: string, rows: number): number => {
-  const database = new DatabaseSync(file);
-  database.exec(
-    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (id INTEGER PRIMARY KEY, hash TEXT UNIQUE, asset INTEGER, text TEXT) STRICT;',
-  );
-  const insert = database.prepare('INSERT INTO t (hash, asset, text) VALUES (?, ?, ?)');
-  const from = performance.now();
-  for (let at = 0; at < rows; at += BATCH) {
-    database.exec('BEGIN IMMEDIATE');
-    for (let i = at; i < Math.min(rows, at + BATCH); i += 1)
-      insert.run(
-        `${Math.imul(i, 2_654_435_761) >>> 0}-${i}`,
-        i % 10_000,
-        'Version 12345 (APPEND) was committed at some time.',
-      );
-    database.exec('COMMIT');
-  }
-  const seconds = (performance.now() - from) / 1000;
-  database.close();
-  return Math.round(rows / seconds);
 };

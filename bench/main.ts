@@ -2,12 +2,13 @@
  * The figures that the project may quote, each beside the plain limit of the machine in the same run. See docs/reference/benchmarks.md.
  *
  *   npm run bench                            lists the benchmarks
- *   npm run bench -- NAME… | all [--json] [--format F] [--count N] [--dir FOLDER]
+ *   npm run bench -- NAME… | all [--json] [--format F] [--count N] [--dir FOLDER] [--database URL]
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { databaseVersion, dropSchemas, useDatabase } from './database.ts';
 import { fire } from './fire.ts';
 import { commitOf, hostOf } from './host.ts';
 import { ingest } from './ingest.ts';
@@ -24,7 +25,7 @@ import { waiting } from './waiting.ts';
 /** A benchmark is one file and one line here. */
 const BENCHMARKS: Readonly<Record<string, Benchmark>> = { latency, start, memory, scan, long, fire, ingest, waiting };
 
-const USAGE = `npm run bench -- NAME… | all [--json] [--format ${FORMATS.join('|')}] [--count N] [--dir FOLDER]
+const USAGE = `npm run bench -- NAME… | all [--json] [--format ${FORMATS.join('|')}] [--count N] [--dir FOLDER] [--database URL]
 
 ${Object.entries(BENCHMARKS)
   .map(([name, { summary }]) => `  ${name.padEnd(9)} ${summary}`)
@@ -34,6 +35,7 @@ ${Object.entries(BENCHMARKS)
 --format    the format of the tables (default: ${FORMATS[0]})
 --count     fewer or more repetitions than the figures in docs/reference/benchmarks.md: for a short look
 --dir       a folder on the disk to be measured (default: the folder for temporary files)
+--database  postgres://…: on that database server instead of SQLite; schemas of its own come and go in it
 `;
 
 const arguments_ = () =>
@@ -44,6 +46,7 @@ const arguments_ = () =>
       format: { type: 'string', default: FORMATS[0] ?? '' },
       count: { type: 'string' },
       dir: { type: 'string', default: tmpdir() },
+      database: { type: 'string' },
     },
   });
 
@@ -58,11 +61,12 @@ const run = async (
   mkdirSync(dir, { recursive: true });
   const folder = mkdtempSync(join(resolve(dir), 'sluice-bench-'));
   try {
-    const host = hostOf(folder);
+    const host = { ...hostOf(folder), database: await databaseVersion() };
     const say = (text: string): void => void process.stderr.write(`${name}: ${text}\n`);
     const measures = await benchmark.run({ folder, format, count: count === undefined ? null : Number(count), say });
     return measures.map((measure) => ({ ...measure, host, commit: commitOf() }));
   } finally {
+    await dropSchemas(folder);
     rmSync(folder, { recursive: true, force: true });
   }
 };
@@ -77,6 +81,7 @@ const main = async (): Promise<number> => {
     return names.length === 0 ? 0 : 2;
   }
   tableWriter(values.format);
+  useDatabase(values.database);
   const reported: Reported[] = [];
   for (const name of names) {
     const benchmark = BENCHMARKS[name];

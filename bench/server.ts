@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { createWriteStream, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { databaseEnv } from './database.ts';
 import { PROJECT } from './declare.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -19,6 +20,8 @@ export interface Started {
   readonly preload?: string;
   /** Beside this process's own variables. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Whose database it works on, where that is no file of its own data folder. Default: this data folder's. */
+  readonly databaseOf?: string;
 }
 
 export interface Server {
@@ -41,15 +44,19 @@ const built = (): Promise<void> => {
 
 /** Starts `sluice server` as a person would, on a data folder and a free port, and waits for its ready line. */
 const startServer = async (data: string, started: Started): Promise<Server> => {
-  const { program = 'dist', pollSeconds, preload, env = {} } = started;
+  const { program = 'dist', pollSeconds, preload, env = {}, databaseOf = data } = started;
   const config = `${data}.yaml`;
   const polling = pollSeconds === undefined ? {} : { 'event-source': { polling: { 'interval-seconds': pollSeconds } } };
   writeFileSync(config, JSON.stringify({ log: { destination: `${data}.log` }, 'asset-event-scheduling': polling }));
   if (program === 'dist') await built();
+  const database = await databaseEnv(join(databaseOf, 'sluice.db'));
   const from = performance.now();
   const imports = preload === undefined ? [] : ['--import', preload];
   const args = [...imports, PROGRAMS[program], 'server', '--config', config, '--data', data, '--port', '0'];
-  const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, ...database, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const errors = createWriteStream(`${data}.err`);
   child.stderr.pipe(errors);
   const ended = new Promise<void>((done) => child.once('close', () => done()));

@@ -40,7 +40,7 @@ const both = async (
     cpSync(existing, used, { recursive: true });
     const round = {
       fresh: await readyMs(join(folder, `fresh-${program}-${i}`), program),
-      existing: await readyMs(used, program),
+      existing: await readyMs(used, program, existing),
       bare: await timed(bareNode),
     };
     if (i === 0) continue; // warms the page cache
@@ -56,8 +56,8 @@ const both = async (
   ];
 };
 
-const readyMs = (data: string, program: Program): Promise<number> =>
-  withServer(data, { program }, async (server) => server.readyMs);
+const readyMs = (data: string, program: Program, databaseOf = data): Promise<number> =>
+  withServer(data, { program, databaseOf }, async (server) => server.readyMs);
 
 const bareNode = (): Promise<void> =>
   new Promise((done, fail) => {

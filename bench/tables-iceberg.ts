@@ -4,7 +4,11 @@ import { put, type TableWriter } from './table-writer.ts';
 
 const fileOf = (folder: string, version: number): string => join(folder, 'metadata', `v${version}.metadata.json`);
 
-/** The snapshots of one table, as text: each is some 1,560 bytes long, as Spark's own are. */
+/** What Kafka Connect's sink keeps in each snapshot: the offset of each partition, as JSON within JSON. */
+const offsets = (id: number): string =>
+  JSON.stringify(Object.fromEntries(Array.from({ length: 48 }, (_, partition) => [partition, id * 37 + partition])));
+
+/** A snapshot as it stands in a metadata file; some 1,560 bytes long once ids have five digits. */
 export const snapshotText = (folder: string, id: number): string =>
   JSON.stringify({
     'sequence-number': id,
@@ -14,6 +18,8 @@ export const snapshotText = (folder: string, id: number): string =>
     summary: {
       operation: 'append',
       'spark.app.id': 'local-1796029996912',
+      'kafka.connect.commit-id': '6f1c7c2e-3f0b-4a44-9b57-0d6f4b7a2f11',
+      'kafka.connect.offsets.control-iceberg.orders': offsets(id),
       'manifests-created': '1',
       'manifests-kept': String(id - 1),
       'manifests-replaced': '0',

@@ -9,7 +9,7 @@ const SOURCES: ReadonlyMap<string, () => Promise<Source>> = new Map([
   ['iceberg', async () => (await import('./sources/iceberg/source.ts')).createIcebergSource()],
 ]);
 
-/** Formats that can be read, in the order in which a folder is tried: Paimon and Delta first, since they also write Iceberg metadata beside their own. */
+/** Formats that can be read, in the order in which a folder is tried: Iceberg last, since the others can write Iceberg metadata beside their own. */
 export const READABLE_FORMATS = [...SOURCES.keys()] as readonly TableFormat[];
 
 /** What stands in a table's folder, by format: where none of these is, no format needs to be tried. `sure`: nothing else is called so. */

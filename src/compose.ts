@@ -199,7 +199,8 @@ const startMaster = (
   );
   scanner.onWanted(() => wake('scanner'));
   store.onHint((hint) => {
-    if (hint === 'ASSETS') scanner.reload();
+    if (hint === 'ASSETS') scanner.reload('ALL');
+    if (hint === 'SCANS') scanner.reload('WANTED');
     for (const name of WOKEN_BY[hint]) wake(name);
   });
   for (const service of services.values()) service.start();
@@ -223,6 +224,7 @@ const noticingLoss =
 
 const WOKEN_BY: Readonly<Record<Hint, readonly string[]>> = {
   ASSETS: [], // scanner.reload wakes it
+  SCANS: [],
   GROUPS: ['resolver'],
   COMMANDS: ['launcher'],
   TASKS: ['dispatcher', 'reaper'],

@@ -8,6 +8,7 @@ export type ChangeKind = 'assets' | 'groups' | 'workflows' | 'runs';
 
 const KINDS_OF: Readonly<Record<Hint, readonly ChangeKind[]>> = {
   ASSETS: [],
+  SCANS: [],
   GROUPS: [],
   COMMANDS: [],
   TASKS: [],

@@ -12,6 +12,7 @@ import { assetEventRoutes } from './routes/asset-events.ts';
 import { assetRoutes } from './routes/assets.ts';
 import { assetVersionRoutes } from './routes/asset-versions.ts';
 import { dependencyRoutes } from './routes/dependencies.ts';
+import { taskWhyRoutes } from './routes/task-why.ts';
 import { eventStreamRoutes } from './routes/event-stream.ts';
 import { healthRoutes } from './routes/health.ts';
 import { logRoutes } from './routes/logs.ts';
@@ -30,6 +31,7 @@ const RESOURCES: readonly Routes[] = [
   assetVersionRoutes,
   assetEventRoutes,
   dependencyRoutes,
+  taskWhyRoutes,
   workflowRoutes,
   workflowAdminRoutes,
   runRoutes,

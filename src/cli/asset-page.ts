@@ -1,6 +1,6 @@
 import type { AssetDetailsBody } from '../api/contract/assets.ts';
 import type { VersionRefBody } from '../api/contract/common.ts';
-import { ago, type Cell, paint, print, stateCell, table } from './output.ts';
+import { ago, type Cell, paint, print, stateCell, stateWords, table } from './output.ts';
 
 /** One asset as people read it. */
 export const printAsset = (asset: AssetDetailsBody): void => {
@@ -45,8 +45,17 @@ const facts = ({ state, ...asset }: AssetDetailsBody): Cell[][] => [
   ['newest data', refText(state.latestData)],
   ['watermark', state.watermark ?? '-'],
   ['quality', stateCell(state.qualityStatus)],
-  ['schema', stateCell(state.schemaStatus), `id ${state.schemaId ?? '-'}, accepted ${state.acceptedSchemaId ?? '-'}`],
+  ['schema', stateCell(state.schemaStatus), schemaText(state, asset.schemas)],
 ];
+
+/** The newest version's schema, and the table's own where that is another one: what waits for approval may have no commit yet. */
+const schemaText = (state: AssetDetailsBody['state'], schemas: AssetDetailsBody['schemas']): string => {
+  const accepted = `newest accepted ${state.acceptedSchemaId ?? '-'}`;
+  const current = schemas.find(({ epoch, schemaId }) => epoch === state.epoch && schemaId === state.schemaId);
+  const id = `id ${state.schemaId ?? '-'}`;
+  if (current === undefined || current.status === state.schemaStatus) return `${id}, ${accepted}`;
+  return `of the newest version; the table's own is now ${id}: ${stateWords(current.status)}; ${accepted}`;
+};
 
 const refText = (ref: VersionRefBody | null): string =>
   ref === null

@@ -80,9 +80,13 @@ export const duration = (ms: number): string => {
   return `${Math.floor(seconds / size)} ${unit}`;
 };
 
-/** How long something took: as `duration`, but with tenths below ten seconds, where they matter. */
+/** How long something took: as `duration`, but with tenths below ten seconds, where they matter, and in milliseconds below one. */
 export const took = (ms: number): string =>
-  ms < 10_000 ? `${(Math.floor(Math.max(0, ms) / 100) / 10).toFixed(1)} s` : duration(ms);
+  ms >= 0 && ms < 1_000
+    ? `${Math.floor(ms)} ms`
+    : ms < 10_000
+      ? `${(Math.floor(Math.max(0, ms) / 100) / 10).toFixed(1)} s`
+      : duration(ms);
 
 /** `3 min ago` for an ISO time, `-` for none. Now is the reader's clock: a writer's clock may be ahead of it. */
 export const ago = (iso: string | null, now: number = Date.now()): string => {
@@ -128,5 +132,8 @@ export const stateCell = (state: string): Cell => {
   const [text, style] = STATES[state] ?? [state.toLowerCase().replaceAll('_', ' '), 'dim'];
   return { text, style };
 };
+
+/** The same without its style. */
+export const stateWords = (state: string): string => plain(stateCell(state));
 
 export const stateText = (state: string): string => styled(stateCell(state));

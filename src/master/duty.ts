@@ -14,7 +14,7 @@ export interface Duty {
  * How long a duty sleeps where nothing is due. Hints and deadlines wake it; this only finds what a lost hint left behind, and it is what an idle
  * server costs.
  */
-export const LOOK_ANYWAY_MS = 15_000;
+export const LOOK_ANYWAY_MS = 20_000;
 
 /** Milliseconds from `now` until `at`, at least 0; the fallback where nothing is due. */
 export const untilDue = (at: EpochMs | null, now: EpochMs, fallbackMs: number | null): number | null => {

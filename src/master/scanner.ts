@@ -23,6 +23,8 @@ interface Entry {
   reason: string | null;
   running: Promise<void> | null;
   inLine: boolean;
+  /** The asks that the newest scan, running or done, began after. */
+  served: number;
 }
 
 export interface ScannerOptions {
@@ -47,7 +49,8 @@ export class Scanner implements Duty {
   #running = 0;
   /** When the loop looks next; a scan that is due sooner wakes it. */
   #nextAt = 0;
-  #stale = true;
+  /** What to load again at the next turn: what is registered, or only what is asked for. */
+  #stale: 'ALL' | 'WANTED' | null = 'ALL';
   #idleFlushedAt = 0;
   #wake: () => void = () => {};
 
@@ -60,14 +63,14 @@ export class Scanner implements Duty {
     this.#wake = wake;
   }
 
-  /** What is registered may have changed: load it again at the next turn. */
-  reload(): void {
-    this.#stale = true;
+  /** ALL: what is registered may have changed. WANTED: a look at some table was asked for. Loaded at the next turn. */
+  reload(what: 'ALL' | 'WANTED'): void {
+    if (this.#stale !== 'ALL') this.#stale = what;
     this.#wake();
   }
 
   async runOnce(signal: AbortSignal): Promise<number | null> {
-    if (this.#stale) await this.#load();
+    await this.#loadStale();
     await this.#flushIdle(signal.aborted);
     if (signal.aborted) return null;
     this.#startDue();
@@ -92,8 +95,15 @@ export class Scanner implements Duty {
     await this.#flushIdle(true);
   }
 
+  async #loadStale(): Promise<void> {
+    if (this.#stale === 'ALL') return this.#load();
+    if (this.#stale === null) return;
+    this.#stale = null;
+    for (const target of await this.#options.assets.scanTargets('WANTED')) this.#admit(target);
+  }
+
   async #load(): Promise<void> {
-    this.#stale = false;
+    this.#stale = null;
     const targets = await this.#options.assets.scanTargets();
     const keys = new Set(targets.map((target) => target.asset.key));
     for (const key of this.#entries.keys()) if (!keys.has(key)) this.#entries.delete(key);
@@ -111,13 +121,14 @@ export class Scanner implements Duty {
         reason: null,
         running: null,
         inLine: false,
+        served: -1,
       });
       return;
     }
     const moved = known.target.asset.location !== target.asset.location;
     if (moved || target.revision > known.target.revision) known.target = target;
-    else known.target = { ...known.target, asset: target.asset, wantsIdle: target.wantsIdle };
-    if (!moved && !target.wantsIdle) return;
+    else known.target = { ...known.target, asset: target.asset, wantsIdle: target.wantsIdle, asks: target.asks };
+    if (!moved && known.target.asks <= known.served) return;
     known.dueAt = 0;
     known.fullAt = -Infinity;
   }
@@ -164,6 +175,7 @@ export class Scanner implements Duty {
     const { clock, log, read } = this.#options;
     const began = clock.monotonicMs();
     const startedAt = clock.now();
+    entry.served = entry.target.asks;
     try {
       const depth = this.#depth(entry, began);
       if (depth === 'FULL') entry.fullAt = began;
@@ -179,7 +191,8 @@ export class Scanner implements Duty {
 
   #depth(entry: Entry, now: number): Depth {
     const every = fullEveryMs(this.#options.intervalMs(entry.target.asset));
-    return entry.failures > 0 || now - entry.fullAt >= every ? 'FULL' : 'QUICK';
+    // What waits for a look may be a rewind, a tag or a schema, which a QUICK one does not see.
+    return entry.target.wantsIdle || entry.failures > 0 || now - entry.fullAt >= every ? 'FULL' : 'QUICK';
   }
 
   async #record(entry: Entry, poll: Poll, startedAt: bigint): Promise<void> {
@@ -190,14 +203,15 @@ export class Scanner implements Duty {
         startedAt,
         recordedAt: clock.now(),
       });
-      entry.target = receipt.target;
+      entry.target = withAsks(receipt.target, entry.target);
       if (receipt.kind === 'STALE') {
         entry.dueAt = 0;
         return;
       }
       onRecorded(receipt);
     } else if (poll.outcome.kind !== 'UNREADABLE') {
-      entry.target = { ...target, cursor: poll.cursor };
+      // Unless it was moved to another place meanwhile.
+      if (entry.target.revision === target.revision) entry.target = { ...entry.target, cursor: poll.cursor };
       this.#idle.set(target.asset.key, startedAt);
     }
     const unreadable = poll.outcome.kind === 'UNREADABLE' ? poll.outcome.reason : null;
@@ -208,7 +222,8 @@ export class Scanner implements Duty {
 
   #schedule(entry: Entry): void {
     const interval = this.#options.intervalMs(entry.target.asset);
-    entry.dueAt = this.#options.clock.monotonicMs() + pauseAfter(entry.failures, interval);
+    const asked = entry.target.asks > entry.served; // while it was being scanned
+    entry.dueAt = asked ? 0 : this.#options.clock.monotonicMs() + pauseAfter(entry.failures, interval);
   }
 
   async #flushIdle(now: boolean): Promise<void> {
@@ -229,3 +244,7 @@ export class Scanner implements Duty {
     return next - now;
   }
 }
+
+/** The target, with the asks that were loaded while it was recorded. */
+const withAsks = (target: ScanTarget, loaded: ScanTarget): ScanTarget =>
+  loaded.asks > target.asks ? { ...target, asks: loaded.asks, wantsIdle: true } : target;

@@ -31,11 +31,12 @@ export interface Store {
 }
 
 /**
- * ASSETS: what to scan changed. GROUPS: evaluations are due. COMMANDS: runs to launch. TASKS: attempts to dispatch or kill. DEADLINES: the next end of a wait or of an attempt's time may be sooner. CHANGED_…: what
+ * ASSETS: what to scan changed. SCANS: a look at a table is asked for. GROUPS: evaluations are due. COMMANDS: runs to launch. TASKS: attempts to dispatch or kill. DEADLINES: the next end of a wait or of an attempt's time may be sooner. CHANGED_…: what
  * people look at is not what it was: states of assets, trees of groups, runs and their tasks; CHANGED: any of these, or what is declared.
  */
 export type Hint =
   | 'ASSETS'
+  | 'SCANS'
   | 'GROUPS'
   | 'COMMANDS'
   | 'TASKS'
@@ -98,8 +99,10 @@ export interface ScanTarget {
   readonly revision: number;
   /** Failed polls in a row. */
   readonly failures: number;
-  /** Something waits for a scan begun from now on, even one that finds nothing. */
+  /** Something waits for a scan, even one that finds nothing. */
   readonly wantsIdle: boolean;
+  /** How often a look was asked for so far: each asking wants a scan that begins after it. */
+  readonly asks: number;
 }
 
 export interface RecordReceipt {
@@ -133,8 +136,8 @@ export interface VersionRow extends Version {
 }
 
 export interface AssetStore {
-  /** All assets that have a location, to be scanned; with `keys` only those. */
-  scanTargets(keys?: readonly AssetKey[]): Promise<readonly ScanTarget[]>;
+  /** All assets that have a location, to be scanned; with `keys` only those, with WANTED only those that wait for a scan. */
+  scanTargets(keys?: readonly AssetKey[] | 'WANTED'): Promise<readonly ScanTarget[]>;
   /**
    * Events, versions, state, tags, schemas, verdicts, the cursor and the queue of groups to evaluate, in one transaction. If we die in it nothing
    * is recorded and the next scan finds the same again; if after it, the queue brings the evaluation.
@@ -196,6 +199,15 @@ export interface GroupExplanation {
   } | null;
 }
 
+/** Why a workflow's groups have or have not fired, and what was told that changed nothing. */
+export interface WorkflowExplanation {
+  readonly groups: readonly GroupExplanation[];
+  /** Fires whose trigger key came up once more and was not fired again, newest first, at most 10. */
+  readonly suppressed: readonly TriggerRecord[];
+  /** Events of the groups' assets that came too late, or that their table never showed, newest first, at most 10. */
+  readonly ignored: readonly (RecordedEvent & { readonly id: number })[];
+}
+
 /** An attempt that waits, and each of its groups as it is now. */
 export interface WaitingAttempt {
   readonly runId: number;
@@ -226,12 +238,12 @@ export interface GroupStore {
   evaluateDue(limit: number): Promise<readonly EvaluationReport[]>;
   /** When the next queued evaluation is due; null: none. */
   nextDueAt(): Promise<EpochMs | null>;
-  /** The tree of each group as it is now, without side effects. */
-  explain(workflowCode: number): Promise<readonly GroupExplanation[]>;
+  /** The tree of each group as it is now, without side effects. Throws NOT_FOUND. */
+  explain(workflowCode: number): Promise<WorkflowExplanation>;
   /** The same of a waiting task. Throws NOT_FOUND. */
   explainTask(workflowCode: number, task: string): Promise<TaskExplanation>;
   triggerHistory(
-    filter: { readonly project?: string; readonly workflowCode?: number },
+    filter: { readonly project?: string; readonly workflowCode?: number; readonly runId?: number },
     page: PageRequest,
   ): Promise<Page<TriggerRecord>>;
 }
@@ -247,7 +259,11 @@ export interface TriggerRecord {
   readonly runId: number | null;
   readonly status: 'TRIGGERING' | 'SUCCESS' | 'FAILED' | 'SKIPPED';
   readonly pins: Pins;
+  /** The tree that let it fire. */
+  readonly leaves: readonly Leaf[];
   readonly createTime: EpochMs;
+  /** How often the same key came up again without firing, and when last. */
+  readonly suppressed: { readonly count: number; readonly at: EpochMs } | null;
 }
 
 /** A manual start. Pins that are not given are the newest versions that meet the per-version predicates of the workflow's groups and inputs. */

@@ -1,6 +1,6 @@
 import type { Result } from '../core/result.ts';
 import { SluiceError } from '../core/errors.ts';
-import type { AttemptId, Ended, Executor } from '../executors/executor.ts';
+import type { AttemptId, Ended, Executor, Found } from '../executors/executor.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { RunStore, TaskEnding, TaskOffer } from '../store/store.ts';
@@ -69,16 +69,26 @@ export class Worker {
       else if (prepared.value.kind === 'NOTHING') await this.#finishNothing(offer);
       else await (attempt.starting = this.#startProcess(offer, prepared.value));
     } catch (error) {
-      await this.#failed(offer, error);
+      if (error instanceof Unrecorded) this.#leave(offer, error.cause);
+      else await this.#failed(offer, error);
     }
   }
 
-  /** Finds out what became of an attempt that an earlier server handed out. */
+  /** Finds out what became of an attempt that nobody here looks after: mostly one that an earlier server handed out. */
   async adopt(offer: TaskOffer): Promise<void> {
-    const { executor } = this.#options;
-    const found = await executor.find(idOf(offer), offer.run.id);
+    const found = await this.#options.executor.find(idOf(offer), offer.run.id);
     if (found.kind === 'NEVER_STARTED') return this.begin(offer);
     this.#keep(offer);
+    try {
+      await this.#takeOver(offer, found);
+    } catch (error) {
+      this.#forget(offer); // or nobody would come back to it
+      throw error;
+    }
+  }
+
+  async #takeOver(offer: TaskOffer, found: Exclude<Found, { readonly kind: 'NEVER_STARTED' }>): Promise<void> {
+    const { executor } = this.#options;
     if (found.started !== null) await this.#reportStart(offer, found.started.startedAt, found.started.pid);
     if (found.kind === 'RUNNING') await executor.watch(idOf(offer), offer.run.id);
     else if (found.kind === 'ENDED') await this.#ended(found.ended);
@@ -110,9 +120,20 @@ export class Worker {
     const { runs, host, onStarted } = this.#options;
     const { id, fence, state } = offer.taskRun;
     if (state === 'RUNNING_EXECUTION') return true;
-    const current = await runs.taskStarted(id, fence, at, host, pid);
+    const current = await runs.taskStarted(id, fence, at, host, pid).catch((cause: unknown) => {
+      throw new Unrecorded(cause);
+    });
     if (current) onStarted(offer);
     return current;
+  }
+
+  /** Its process runs, for all that is known: it has not failed, and the reconciler comes back to it. */
+  #leave(offer: TaskOffer, error: unknown): void {
+    this.#forget(offer);
+    this.#options.log.error('the start of a task could not be recorded and is tried again', {
+      taskInstanceId: offer.taskRun.id,
+      error,
+    });
   }
 
   async #finishNothing(offer: TaskOffer): Promise<void> {
@@ -169,6 +190,13 @@ export class Worker {
   #forget(offer: TaskOffer): void {
     if (this.knows(offer.taskRun.id, offer.taskRun.fence)) this.#attempts.delete(offer.taskRun.id);
     this.#options.onRoom();
+  }
+}
+
+/** That an attempt started could not be written down. */
+class Unrecorded extends Error {
+  constructor(cause: unknown) {
+    super('The start of a task could not be recorded.', { cause });
   }
 }
 

@@ -35,6 +35,7 @@ const target = (table: string): ScanTarget => ({
   revision: 1,
   failures: 0,
   wantsIdle: false,
+  asks: 0,
 });
 
 const idle: Poll = { ...unreadable({ v: 1 }, '', true), outcome: { kind: 'NONE' } };

@@ -47,7 +47,13 @@ export async function scene(): Promise<Scene> {
       return store;
     },
     twin: async (generation) => {
-      const connections = await openPostgres({ url: database.url, hook: null, poolSize: 4, waitMs: 0, onWait: () => {} });
+      const connections = await openPostgres({
+        url: database.url,
+        hook: null,
+        poolSize: 4,
+        waitMs: 0,
+        onWait: () => {},
+      });
       const engine = new Engine({ ...connections, dialect: postgresDialect(clock.now), nonce, sha256 });
       engine.owns(generation);
       const store = assemble(engine, (what, error) => {

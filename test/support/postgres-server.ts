@@ -30,16 +30,14 @@ const asUser = (): readonly string[] =>
     ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups', '--pdeathsig=QUIT', '--']
     : ['setpriv', '--pdeathsig=QUIT', '--'];
 
-/** Nothing is forced to the disk: a test's data need not survive the machine. */
+/** Nothing is forced to the disk: a test's data must survive the server's crash, but not the machine's. */
 const SETTINGS = {
   fsync: 'off',
   full_page_writes: 'off',
-  synchronous_commit: 'off',
   shared_buffers: '64MB',
   max_connections: '200',
   unix_socket_directories: '',
   listen_addresses: '127.0.0.1',
-  deadlock_timeout: '200ms',
 };
 
 export async function startPostgres(bin: string): Promise<PostgresServer> {
@@ -47,7 +45,18 @@ export async function startPostgres(bin: string): Promise<PostgresServer> {
   const data = join(folder, 'data');
   if (process.getuid?.() === 0) execFileSync('chown', ['postgres', folder]);
   chmodSync(folder, 0o700);
-  const [program = '', ...args] = [...asUser(), join(bin, 'initdb'), '-D', data, '-U', 'sluice', '-A', 'trust', '-E', 'UTF8'];
+  const [program = '', ...args] = [
+    ...asUser(),
+    join(bin, 'initdb'),
+    '-D',
+    data,
+    '-U',
+    'sluice',
+    '-A',
+    'trust',
+    '-E',
+    'UTF8',
+  ];
   execFileSync(program, [...args, '--locale=C', '--no-sync'], { cwd: '/', stdio: 'pipe' });
   const port = await freePort();
   let running = await launch(bin, data, port);

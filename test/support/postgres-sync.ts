@@ -36,7 +36,10 @@ export function dropDatabase(url: string): void {
 type Rows = readonly Readonly<Record<string, string | number | null>>[];
 
 /** The rows of each query, all as they are at one moment. */
-export function selectAll<N extends string>(url: string, queries: Readonly<Record<N, string>>): Readonly<Record<N, Rows>> {
+export function selectAll<N extends string>(
+  url: string,
+  queries: Readonly<Record<N, string>>,
+): Readonly<Record<N, Rows>> {
   const parts = Object.entries<string>(queries).map(
     ([name, sql]) => `'${name}', (select coalesce(json_agg(row_to_json(found)), '[]') from (${sql}) as found)`,
   );

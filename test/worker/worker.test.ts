@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { SluiceError } from '../../src/core/errors.ts';
 import { ok, refuse } from '../../src/core/result.ts';
 import type { AttemptId, Ended, Executor, Found } from '../../src/executors/executor.ts';
@@ -26,6 +26,7 @@ const stage = (parts: {
   start?: () => Promise<typeof started>;
   prepared?: Prepared;
   current?: boolean;
+  recordStart?: () => void;
   recordEnd?: () => void;
 }) => {
   const calls: string[] = [];
@@ -46,6 +47,7 @@ const stage = (parts: {
   } as unknown as Executor;
   const runs = {
     taskStarted: async (id: number) => {
+      parts.recordStart?.();
       calls.push(`started ${id}`);
       return parts.current ?? true;
     },
@@ -120,6 +122,26 @@ describe('worker', () => {
     await worker.begin(offerOf(1));
     await done;
     expect(endings).toMatchObject([{ state: 'FAILURE', reason: 'TASK_NOT_STARTED: The disk is full.' }]);
+  });
+
+  test('a start that cannot be recorded is no failure: the attempt is left to the reconciler, and adopted', async () => {
+    let down = true;
+    const { worker, calls, end, done } = stage({
+      found: { kind: 'RUNNING', started },
+      recordStart: () => {
+        if (down) throw new SluiceError('DATABASE_UNREACHABLE', 'The database does not answer.');
+      },
+    });
+    await worker.begin(offerOf(1));
+    await done;
+    expect([worker.knows(1, 3), ...calls]).toEqual([false, 'start 1']);
+    await expect(worker.adopt(offerOf(1))).rejects.toThrow('could not be recorded');
+    expect(worker.knows(1, 3)).toBe(false);
+    down = false;
+    await worker.adopt(offerOf(1));
+    end(endedOf(id(1)));
+    await vi.waitUntil(() => !worker.knows(1, 3));
+    expect(calls).toEqual(['start 1', 'started 1', 'watch 1', 'ended 1 SUCCESS']);
   });
 
   test('a task that does nothing succeeds without a process', async () => {

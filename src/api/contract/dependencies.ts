@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { EventBody } from './asset-events.ts';
 import { AssetKeyText, Code, Count, FormatId, Nullable, PinsBody, Time, VersionRefBody } from './common.ts';
 
 /** One leaf of a group's evaluation tree: a condition, or (assetKey null) a closed gate of the whole group. */
@@ -30,9 +31,6 @@ export const GroupAnswerBody = Type.Object({
 });
 export type LastFireBody = Static<typeof LastFireBody>;
 export type GroupAnswerBody = Static<typeof GroupAnswerBody>;
-
-export const WhyBody = Type.Object({ workflow: Type.String(), groups: Type.Array(GroupAnswerBody) });
-export type WhyBody = Static<typeof WhyBody>;
 
 export const ConditionBody = Type.Object({
   assetKey: Type.String(),
@@ -93,9 +91,23 @@ export const TriggerRecordBody = Type.Object({
   taskInstanceId: Nullable(Type.Integer()),
   status: Type.String(),
   pins: PinsBody,
+  /** The tree that let it fire: why it did run. */
+  results: Type.Array(LeafBody),
   createTime: Time,
+  /** The same versions came up again, so many times, and started nothing. */
+  suppressedCount: Type.Integer(),
+  suppressedTime: Nullable(Time),
 });
 export type TriggerRecordBody = Static<typeof TriggerRecordBody>;
+
+/** `suppressed`: fires whose versions came up once more; `ignored`: events that came too late or that their table never showed. */
+export const WhyBody = Type.Object({
+  workflow: Type.String(),
+  groups: Type.Array(GroupAnswerBody),
+  suppressed: Type.Array(TriggerRecordBody),
+  ignored: Type.Array(EventBody),
+});
+export type WhyBody = Static<typeof WhyBody>;
 
 const CodeOrName = Type.Union([Code, Type.String({ minLength: 1, maxLength: 255 })]);
 

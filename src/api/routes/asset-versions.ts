@@ -54,6 +54,11 @@ export const assetVersionRoutes: Routes = (app, deps) => {
     async ({ params, body }) =>
       scan(deps, await assetOf(store, params.projectCode, params.assetKey), body?.timeoutSeconds),
   );
+  decisionRoutes(app, deps);
+};
+
+/** What a person decides. */
+const decisionRoutes: Routes = (app, { store }) => {
   app.post(
     `${ONE}/release`,
     {

@@ -2,12 +2,13 @@ import Type from 'typebox';
 import { ApplyPlanBody } from '../contract/apply.ts';
 import { ProjectParam } from '../contract/common.ts';
 import { DependenciesBody, DependenciesInput, WhyBody } from '../contract/dependencies.ts';
-import { TaskWhyBody } from '../contract/task-why.ts';
 import { declareDependencies } from '../dependencies.ts';
 import { projectName } from '../projects.ts';
+import { SluiceError } from '../../core/errors.ts';
+import type { WorkflowExplanation } from '../../store/store.ts';
 import type { Routes } from '../app.ts';
-import { taskWhyBody } from '../views/task-why.ts';
-import { dependencyGroup, groupAnswer } from '../views/workflows.ts';
+import { eventBody } from '../views/assets.ts';
+import { dependencyGroup, groupAnswer, triggerBody } from '../views/workflows.ts';
 
 const BODY_LIMIT = 5 * 1024 * 1024;
 const tags = ['dependencies'];
@@ -48,7 +49,7 @@ export const dependencyRoutes: Routes = (app, deps) => {
     async ({ params }) => {
       const project = await projectName(store, params.projectCode);
       const workflow = await store.definitions.workflow(project, params.workflowDefinitionCode);
-      const groups = await store.groups.explain(workflow.code);
+      const { groups } = await store.groups.explain(workflow.code);
       return { workflowDefinitionCode: workflow.code, workflow: workflow.name, groups: groups.map(dependencyGroup) };
     },
   );
@@ -61,31 +62,36 @@ export const dependencyRoutes: Routes = (app, deps) => {
         tags,
         summary: 'Why the workflow has not run, and why it last did.',
         params: Type.Object({ ...ProjectParam, code }),
+        querystring: Type.Object({
+          group: Type.Optional(Type.String({ minLength: 1, description: 'Only this group.' })),
+        }),
         response: { 200: WhyBody },
       },
     },
-    async ({ params }) => {
+    async ({ params, query }) => {
       const project = await projectName(store, params.projectCode);
       const workflow = await store.definitions.workflow(project, params.code);
-      return { workflow: workflow.name, groups: (await store.groups.explain(workflow.code)).map(groupAnswer) };
+      return whyBody(workflow.name, await store.groups.explain(workflow.code), query.group);
     },
   );
-  app.get(
-    '/projects/:projectCode/workflow-definitions/:code/tasks/:task/why',
-    {
-      config: { permission: 'read' },
-      schema: {
-        operationId: 'whyTaskWaits',
-        tags,
-        summary: 'What a waiting task waits for, in each run in which it does, and what last released it.',
-        params: Type.Object({ ...ProjectParam, code, task: Type.String({ minLength: 1, maxLength: 255 }) }),
-        response: { 200: TaskWhyBody },
-      },
-    },
-    async ({ params }) => {
-      const project = await projectName(store, params.projectCode);
-      const workflow = await store.definitions.workflow(project, params.code);
-      return taskWhyBody(workflow.name, await store.groups.explainTask(workflow.code, params.task));
-    },
-  );
+};
+
+/** Of all groups, or of one. Throws NOT_FOUND. */
+const whyBody = (
+  workflow: string,
+  { groups, suppressed, ignored }: WorkflowExplanation,
+  only: string | undefined,
+): WhyBody => {
+  const shown = groups.filter(({ group }) => only === undefined || group === only);
+  if (only !== undefined && shown.length === 0) {
+    const known = groups.map(({ group }) => group).join(', ') || 'none';
+    throw new SluiceError('NOT_FOUND', `Name a group of ${workflow}: there is no ${only}, its groups are: ${known}.`);
+  }
+  const assets = new Set(shown.flatMap(({ conditions }) => conditions.map(({ assetKey }) => assetKey)));
+  return {
+    workflow,
+    groups: shown.map(groupAnswer),
+    suppressed: suppressed.filter(({ group }) => only === undefined || group === only).map(triggerBody),
+    ignored: ignored.filter(({ assetKey }) => only === undefined || assets.has(assetKey)).map(eventBody),
+  };
 };

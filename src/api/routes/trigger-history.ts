@@ -18,17 +18,19 @@ export const triggerHistoryRoutes: Routes = (app, { store }) => {
         querystring: Type.Object({
           ...PageQuery,
           workflow: Type.Optional(Type.String({ minLength: 1, description: "The workflow's code or name." })),
+          run: Type.Optional(Type.Integer({ minimum: 1, description: 'What made this run, and released its tasks.' })),
         }),
         response: { 200: PageOf(TriggerRecordBody) },
       },
     },
     async ({ params, query }) => {
       const project = await projectName(store, params.projectCode);
-      const { workflow, ...page } = query;
-      const filter =
-        workflow === undefined
-          ? { project }
-          : { project, workflowCode: (await store.definitions.workflow(project, workflow)).code };
+      const { workflow, run, ...page } = query;
+      const filter = {
+        project,
+        ...(workflow === undefined ? {} : { workflowCode: (await store.definitions.workflow(project, workflow)).code }),
+        ...(run === undefined ? {} : { runId: run }),
+      };
       return pageBody(await store.groups.triggerHistory(filter, page), triggerBody);
     },
   );

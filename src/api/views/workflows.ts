@@ -77,7 +77,10 @@ export const triggerBody = (record: TriggerRecord): TriggerRecordBody => ({
   taskInstanceId: record.task?.taskRunId ?? null,
   status: record.status,
   pins: pinsBody(record.pins),
+  results: record.leaves.map(leafBody),
   createTime: isoTime(record.createTime),
+  suppressedCount: record.suppressed?.count ?? 0,
+  suppressedTime: timeOrNull(record.suppressed?.at ?? null),
 });
 
 export const workflowBody = ({ projectName, ...workflow }: WorkflowDefinition): WorkflowBody => ({

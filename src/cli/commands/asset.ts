@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { EventBody, EventInput, EventsReceiptBody } from '../../api/contract/asset-events.ts';
-import type { AssetBody, AssetDetailsBody, ScanBody, VersionBody } from '../../api/contract/assets.ts';
+import type { AssetBody, AssetDetailsBody, AssetStateBody, ScanBody, VersionBody } from '../../api/contract/assets.ts';
 import { connect } from '../client.ts';
 import { type CommonOptions, connected, positive } from '../options.ts';
 import { ago, type Cell, print, printJson, printJsonLines, printTable, stateCell } from '../output.ts';
@@ -14,7 +14,9 @@ interface ListOptions extends CommonOptions {
 }
 
 export const register = (program: Command): void => {
-  const asset = program.command('asset').description('List, show, scan and discover assets, and state events about them');
+  const asset = program
+    .command('asset')
+    .description('List, show, scan and discover assets, and state events about them');
   connected(asset.command('list').description('list the assets of a project')).action(list);
   connected(asset.command('show <key>').description('show one asset: state, tags, schemas, checks, readers')).action(
     show,
@@ -32,6 +34,9 @@ export const register = (program: Command): void => {
   connected(asset.command('approve <key> <schema>').description('approve a schema by its id'))
     .option('--reject', 'reject it instead')
     .action(approve);
+  connected(
+    asset.command('release <key>').description('let a held asset go on (onGap, onRollback, onRecreate)'),
+  ).action(release);
   registerEmit(asset);
   registerDiscover(asset);
 };
@@ -154,6 +159,13 @@ const approve = async (
   });
   if (options.json === true) return printJson(receipt);
   print(`schema ${schemaId} of ${key}: ${decision === 'REJECT' ? 'rejected' : 'approved'}`);
+};
+
+const release = async (key: string, options: CommonOptions): Promise<void> => {
+  const client = connect(options);
+  const state = await client.post<AssetStateBody>(await client.path('assets', key, 'release'));
+  if (options.json === true) return printJson(state);
+  print(`${state.assetKey} goes on from ${state.latest?.snapshotId ?? 'its first version'}`);
 };
 
 interface EmitOptions extends CommonOptions {

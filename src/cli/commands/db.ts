@@ -36,8 +36,7 @@ const status = async (options: DbOptions): Promise<void> => {
   const exists = isFile ? there : current > 0;
   const named = isFile ? { file: shown } : { database: shown };
   if (options.json === true) return printJson({ ...named, exists, current, newest, upToDate: current === newest });
-  if (!exists)
-    return print(`There is no database at ${shown} yet: "sluice server" or "sluice db migrate" makes it.`);
+  if (!exists) return print(`There is no database at ${shown} yet: "sluice server" or "sluice db migrate" makes it.`);
   const verdict = current === newest ? 'up to date' : 'run "sluice db migrate"';
   print(`${shown}: schema ${current}, newest ${newest}: ${verdict}`);
 };

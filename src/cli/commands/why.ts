@@ -1,29 +1,87 @@
 import type { Command } from 'commander';
-import type { GroupAnswerBody, LeafBody, WhyBody } from '../../api/contract/dependencies.ts';
+import type { EventBody } from '../../api/contract/asset-events.ts';
+import type { GroupAnswerBody, LeafBody, TriggerRecordBody, WhyBody } from '../../api/contract/dependencies.ts';
 import type { TaskWhyBody, WaitingAttemptBody } from '../../api/contract/task-why.ts';
 import { type Client, connect } from '../client.ts';
-import { type CommonOptions, connected } from '../options.ts';
+import { type CommonOptions, connected, positive } from '../options.ts';
 import { ago, type Cell, duration, paint, print, printJson, table } from '../output.ts';
 
 interface WhyOptions extends CommonOptions {
   readonly task?: string;
+  readonly group?: string;
+  readonly run?: number;
 }
 
 export const register = (program: Command): void => {
   const why = program.command('why').description('Say why a workflow has not run, and why it last did');
   connected(why.argument('<workflow>', 'name or code'))
+    .option('--group <group>', 'only this group of it')
     .option('--task <task>', 'say what this task waits for, in each run in which it does')
+    .option('--run <id>', 'say why this run was started', positive)
     .action(explain);
 };
 
 const explain = async (workflow: string, options: WhyOptions): Promise<void> => {
   const client = connect(options);
   if (options.task !== undefined) return explainTask(client, workflow, options.task, options.json === true);
-  const answer = await client.get<WhyBody>(await client.path('workflow-definitions', workflow, 'why'));
+  if (options.run !== undefined) return explainRun(client, workflow, options.run, options.json === true);
+  const path = await client.path('workflow-definitions', workflow, 'why');
+  const answer = await client.get<WhyBody>(path, { group: options.group });
   if (options.json === true) return printJson(answer);
   print(paint('bold', answer.workflow));
   if (answer.groups.length === 0) print('  No table starts it: it has no triggers. Start it with "sluice run".');
   for (const group of answer.groups) printGroup(group);
+  printSuppressed(answer.suppressed);
+  printIgnored(answer.ignored);
+};
+
+/** Why a run was started, and what released its waiting tasks: the trees that were kept with the fires. */
+const explainRun = async (client: Client, workflow: string, run: number, json: boolean): Promise<void> => {
+  const { items } = await client.get<{ items: TriggerRecordBody[] }>(await client.path('asset-trigger-history'), {
+    workflow,
+    run,
+  });
+  if (json) return printJson({ runId: run, triggers: items });
+  const [started] = items.filter(({ taskInstanceId }) => taskInstanceId === null);
+  if (started === undefined)
+    print(`No table started run ${run} of ${workflow}: somebody did, or there is no such run.`);
+  else
+    print(
+      `Group ${started.group} of ${started.workflow} started run ${run}, ${ago(started.createTime)}, because then:`,
+    );
+  if (started !== undefined) printThen(started);
+  for (const release of items.filter(({ taskInstanceId }) => taskInstanceId !== null)) {
+    print(`Group ${release.group} released its task instance ${release.taskInstanceId}, because then:`);
+    printThen(release);
+  }
+};
+
+const printThen = ({ results, createTime }: TriggerRecordBody): void => {
+  for (const line of leafLines(results, 'then', Date.parse(createTime))) print(line);
+};
+
+const printSuppressed = (suppressed: readonly TriggerRecordBody[]): void => {
+  if (suppressed.length === 0) return;
+  print('  Came up again and started nothing, as the same versions had fired before:');
+  const rows = suppressed.map(({ group, workflowInstanceId, suppressedCount, suppressedTime }): Cell[] => [
+    `group ${group}`,
+    workflowInstanceId === null ? '' : `run ${workflowInstanceId}`,
+    suppressedCount === 1 ? 'once' : `${suppressedCount} times`,
+    { text: `last ${ago(suppressedTime)}`, style: 'dim' },
+  ]);
+  for (const line of table(rows, '    ')) print(line);
+};
+
+const printIgnored = (ignored: readonly EventBody[]): void => {
+  if (ignored.length === 0) return;
+  print('  Was told and changed nothing:');
+  const rows = ignored.map(({ assetKey, receivedAt, status, sentence }): Cell[] => [
+    assetKey,
+    { text: status === 'IGNORED_STALE' ? 'too late' : 'never seen', style: 'yellow' },
+    sentence,
+    { text: ago(receivedAt), style: 'dim' },
+  ]);
+  for (const line of table(rows, '    ')) print(line);
 };
 
 const explainTask = async (client: Client, workflow: string, task: string, json: boolean): Promise<void> => {

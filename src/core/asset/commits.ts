@@ -4,9 +4,10 @@ import { dedupKeys } from './dedup.ts';
 import type { StatedEvent } from './event.ts';
 import { seeSchema } from './schemas.ts';
 import type { Commit, Version, VersionOrigin } from './version.ts';
+import { rowWords } from './words.ts';
 
 const sentenceOf = (version: Version): string => {
-  const rows = version.addedRecords === null ? '' : `, ${version.addedRecords} rows added`;
+  const rows = version.addedRecords === null ? '' : `, ${rowWords(version.addedRecords)}`;
   const restored = version.origin === 'RESTORED' ? ' is the head again after the rewind' : ' was committed';
   const data = version.dataChange ? '' : ', no new data';
   return `Version ${version.snapshotId} (${version.operation})${restored} at ${isoTime(version.commitTime)}${rows}${data}.`;

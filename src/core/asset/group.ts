@@ -36,6 +36,8 @@ export interface MemberFacts {
   readonly state: AssetState | null;
   /** What the group last consumed, or where it began; null: nothing, so any version counts as new. */
   readonly consumed: VersionRef | null;
+  /** The run that used it, for people; null: it was there when the group came into force; absent: not known. */
+  readonly consumedBy?: number | null;
   /** The schema of the consumed version, for schemaChanged. */
   readonly consumedSchemaId: string | null;
   /** false: the baseline still waits for the first successful read of the table. */

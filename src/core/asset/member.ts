@@ -132,11 +132,20 @@ const nothingNew = (member: Known, needed: string): MemberResult => {
     const words = `the table was rolled back to ${versionWords(newest)} and has no commit since${behind}`;
     return unmet('BLOCKED_BY_ROLLED_BACK', needed, words);
   }
-  if (newest !== undefined && newest.ordinal > (member.consumed?.ordinal ?? 0)) {
-    return unmet('BLOCKED_BY_SNAPSHOT', needed, `newest is ${versionWords(newest)}: no new data${behind}`);
+  const { consumed } = member;
+  if (newest !== undefined && newest.ordinal > (consumed?.ordinal ?? 0)) {
+    const since = consumed === null ? '' : ` since ${consumed.snapshotId}${usedWords(member)}`;
+    return unmet('BLOCKED_BY_SNAPSHOT', needed, `newest is ${versionWords(newest)}: no new data${since}${behind}`);
   }
-  const latest = state.latest === null ? 'no version yet' : `newest is ${state.latest.snapshotId}`;
+  const used = state.latest !== null && state.latest.ordinal <= (consumed?.ordinal ?? 0) ? usedWords(member) : '';
+  const latest = state.latest === null ? 'no version yet' : `newest is ${state.latest.snapshotId}${used}`;
   return unmet('BLOCKED_BY_SNAPSHOT', needed, `${latest}${behind}`);
+};
+
+/** What became of the consumed version, where it is known. */
+const usedWords = ({ consumedBy }: MemberFacts): string => {
+  if (consumedBy === undefined) return '';
+  return consumedBy === null ? ', which was there when the group began' : `, which run ${consumedBy} has used`;
 };
 
 /** What keeps the condition from being looked at, whatever versions there are; null: nothing. */

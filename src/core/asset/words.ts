@@ -17,3 +17,9 @@ export const durationWords = (seconds: number): string => {
   const count = seconds / size;
   return `${count} ${name}${count === 1 ? '' : 's'}`;
 };
+
+/** `3 rows added`, `1 row fewer`: a net count of rows. */
+export const rowWords = (added: bigint): string => {
+  const count = added < 0n ? -added : added;
+  return `${count} ${count === 1n ? 'row' : 'rows'} ${added < 0n ? 'fewer' : 'added'}`;
+};

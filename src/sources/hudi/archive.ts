@@ -1,7 +1,7 @@
 import { isJsonObject, parseJson, type Json } from '../../core/json.ts';
 import { readArchiveLog } from './archive-log.ts';
 import { readArchiveParquet } from './archive-parquet.ts';
-import { archivedInstant, isKnownWrite, isOlder, type Instant } from './instants.ts';
+import { archivedInstant, isKnownWrite, isOlder, isTakeback, type Instant } from './instants.ts';
 import { readCommitFacts } from './metadata.ts';
 import type { TableConfig } from './properties.ts';
 import type { TableReader } from './reader.ts';
@@ -16,6 +16,8 @@ export interface ArchivedVersion {
 /** What the archives hold of the versions that were requested at `oldest` or later. */
 export interface Archive {
   readonly versions: ReadonlyMap<string, ArchivedVersion>;
+  /** Requested times of rollbacks and restores. */
+  readonly takebacks: ReadonlySet<string>;
   /** null: all of it was read; else why not. */
   readonly incomplete: string | null;
 }
@@ -26,13 +28,17 @@ const MOST = 128 * 1024 * 1024;
 /** Reads both archives: a table that was upgraded or downgraded may have one of each layout. */
 export async function readArchive(reader: TableReader, config: TableConfig, oldest: string): Promise<Archive> {
   const versions = new Map<string, ArchivedVersion>();
+  const takebacks = new Set<string>();
   const budget = { left: MOST };
   try {
-    for (const version of await readHistory(reader, config, oldest, budget)) versions.set(version.instant.key, version);
-    for (const version of await readLogs(reader, config, oldest, budget)) versions.set(version.instant.key, version);
-    return { versions, incomplete: null };
+    for (const read of [readHistory, readLogs]) {
+      const found = await read(reader, config, oldest, budget);
+      for (const version of found.versions) versions.set(version.instant.key, version);
+      for (const time of found.takebacks) takebacks.add(time);
+    }
+    return { versions, takebacks, incomplete: null };
   } catch (error) {
-    if (error instanceof Unread) return { versions, incomplete: error.message };
+    if (error instanceof Unread) return { versions, takebacks, incomplete: error.message };
     throw error;
   }
 }
@@ -53,6 +59,12 @@ async function file<T>(name: string, read: () => Promise<T>): Promise<T> {
   }
 }
 
+/** What one of the two archives holds. */
+interface Part {
+  readonly versions: ArchivedVersion[];
+  readonly takebacks: string[];
+}
+
 interface Budget {
   left: number;
 }
@@ -68,23 +80,20 @@ async function bytesOf(reader: TableReader, path: string, name: string, budget: 
 const RANGE = /^(\d+)_(\d+)_\d+\.parquet$/;
 
 /** Layout 2: `_version_` names a manifest, which lists Parquet files, whose names tell the times in them. */
-async function readHistory(
-  reader: TableReader,
-  config: TableConfig,
-  oldest: string,
-  budget: Budget,
-): Promise<readonly ArchivedVersion[]> {
+async function readHistory(reader: TableReader, config: TableConfig, oldest: string, budget: Budget): Promise<Part> {
   const folder = `${config.timeline ?? 'timeline'}/${config.history}`;
-  const found: ArchivedVersion[] = [];
+  const found: Part = { versions: [], takebacks: [] };
   for (const name of await manifest(reader, folder)) {
     const [, , newest] = RANGE.exec(name) ?? [];
     if (newest === undefined || isOlder(newest, oldest)) continue;
     const bytes = await bytesOf(reader, `${folder}/${name}`, name, budget);
     for (const { time, completion, action, metadata } of await file(name, () => readArchiveParquet(bytes))) {
-      if (!isKnownWrite(action) || isOlder(time, oldest)) continue;
+      if (isOlder(time, oldest)) continue;
+      if (isTakeback(action)) found.takebacks.push(time);
+      if (!isKnownWrite(action)) continue;
       if (metadata === null) throw new Unread(`${name} of the archive does not say what ${time} did`);
       const facts = await file(name, () => readCommitFacts(metadata));
-      found.push({ instant: archivedInstant(time, completion, action), facts });
+      found.versions.push({ instant: archivedInstant(time, completion, action), facts });
     }
   }
   return found;
@@ -114,19 +123,16 @@ function listed(bytes: Uint8Array | null): readonly string[] {
 }
 
 /** Layout 1: numbered logs, the newest last. They are read backwards until one reaches behind `oldest`. */
-async function readLogs(
-  reader: TableReader,
-  config: TableConfig,
-  oldest: string,
-  budget: Budget,
-): Promise<readonly ArchivedVersion[]> {
-  const found: ArchivedVersion[] = [];
+async function readLogs(reader: TableReader, config: TableConfig, oldest: string, budget: Budget): Promise<Part> {
+  const found: Part = { versions: [], takebacks: [] };
   for (const name of logNames((await reader.names(config.archived)) ?? [])) {
     const bytes = await bytesOf(reader, `${config.archived}/${name}`, name, budget);
     const actions = await file(name, () => readArchiveLog(bytes));
     for (const { time, action, facts } of actions) {
-      if (!isKnownWrite(action) || facts === null || isOlder(time, oldest)) continue;
-      found.push({ instant: archivedInstant(time, null, action), facts });
+      if (isOlder(time, oldest)) continue;
+      if (isTakeback(action)) found.takebacks.push(time);
+      if (!isKnownWrite(action) || facts === null) continue;
+      found.versions.push({ instant: archivedInstant(time, null, action), facts });
     }
     if (actions.some(({ time }) => isOlder(time, oldest))) break;
   }

@@ -23,6 +23,8 @@ export interface Found {
 export interface ArchiveView {
   /** Archived versions that were requested when asked for, or later. */
   readonly versions: readonly Instant[];
+  /** Requested times of archived rollbacks and restores, of the same age. */
+  readonly takebacks: ReadonlySet<string>;
   readonly complete: boolean;
 }
 
@@ -137,7 +139,9 @@ function afterArchive(given: Case, archive: ArchiveView, archivedOnly: boolean):
   const unlisted = missing.find((version) => found.unlisted?.has(version.key));
   if (unlisted !== undefined) return { kind: 'MISLISTED', instant: unlisted };
   if (!archive.complete) return { kind: 'EXPIRED', fresh, archived };
-  if (survivors.length + lost.length > 0 || gone.length > missing.length)
+  // A rollback may have left the timeline together with all that surrounded what it took back.
+  const takenBack = [...archive.takebacks].some((time) => !before.takebacks.has(time));
+  if (survivors.length + lost.length > 0 || gone.length > missing.length || takenBack)
     return { kind: 'REWOUND', fresh, archived, lost: [...lost, ...missing] };
   if (!before.sameProperties) return { kind: 'RECREATED', fresh };
   return fresh.length === 0 ? { kind: 'VANISHED' } : { kind: 'EXPIRED', fresh, archived };

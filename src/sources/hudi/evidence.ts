@@ -1,7 +1,7 @@
 import { MovedOn } from '../trouble.ts';
 import { readArchive, type Archive } from './archive.ts';
-import { decide, type Found, type Question, type Remembered, type Verdict } from './decide.ts';
-import type { Instant, Timeline } from './instants.ts';
+import { decide, type ArchiveView, type Found, type Question, type Remembered, type Verdict } from './decide.ts';
+import type { Timeline } from './instants.ts';
 import { readTakenBack } from './metadata.ts';
 import type { TableConfig } from './properties.ts';
 import { pathIn, type TableReader } from './reader.ts';
@@ -46,8 +46,9 @@ export async function settle(
   }
 }
 
-const viewOf = ({ versions, incomplete }: Archive): { versions: readonly Instant[]; complete: boolean } => ({
+const viewOf = ({ versions, takebacks, incomplete }: Archive): ArchiveView => ({
   versions: [...versions.values()].map(({ instant }) => instant),
+  takebacks,
   complete: incomplete === null,
 });
 

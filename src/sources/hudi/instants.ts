@@ -46,6 +46,9 @@ const MAY_BE_SERVICE = /compaction|clustering/;
 /** The writes that Hudi completes; an action of another name is new to this reader. */
 export const isKnownWrite = (action: string): boolean => WRITES.has(action);
 
+/** An action that takes versions, or unfinished writes, back. */
+export const isTakeback = (action: string): boolean => action === 'rollback' || action === 'restore';
+
 /** Where the words of a time are compared: a time of whole seconds stands for the end of its second, as in Hudi. */
 export const orderText = (time: string): string => (time.length === 14 ? `${time}999` : time);
 
@@ -122,7 +125,7 @@ export function readTimeline(folders: readonly Names[], byCompletion: boolean): 
   return {
     versions,
     keys: completed,
-    takebacks: all.filter(({ action }) => action === 'rollback' || action === 'restore'),
+    takebacks: all.filter(({ action }) => isTakeback(action)),
     cleans: all.filter(({ action }) => action === 'clean').sort(engineOrder(byCompletion)),
     savepoints: new Set(all.filter(({ action }) => action === 'savepoint').map(({ time }) => time)),
     ...readStarted(started, done),

@@ -27,6 +27,8 @@ export async function look(
   firstReadLimit: number,
 ): Promise<Poll> {
   const config = await readConfig(reader, memory !== null);
+  // Listed before the properties were read: the same table's only if those are as they were.
+  if (memory?.properties !== config.fingerprint) reader.forgetEarly();
   const timeline = await listTimeline(reader, config, memory);
   const before = memory && { ...memory, sameProperties: memory.properties === config.fingerprint };
   const { verdict, archive } = await settle(reader, config, timeline, before);

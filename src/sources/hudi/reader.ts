@@ -5,6 +5,7 @@ export class TableReader {
   readonly table: string;
   readonly #ref: TableRef;
   readonly #signal: AbortSignal | undefined;
+  #early: { readonly folder: string; readonly names: readonly string[] } | null = null;
 
   constructor(ref: TableRef, signal: AbortSignal | undefined) {
     this.#ref = ref;
@@ -29,9 +30,27 @@ export class TableReader {
 
   /** Names of the files in a folder; null: there is no such folder. */
   async names(folder: string): Promise<readonly string[] | null> {
+    const early = this.#early;
+    this.#early = null;
+    if (early?.folder === folder) return early.names;
     this.#signal?.throwIfAborted();
     const entries = await this.#ref.files.list(this.#whole(folder));
-    return entries === null ? null : entries.flatMap(({ name, kind }) => (kind === 'file' ? [name] : []));
+    if (entries === null) return null;
+    const names: string[] = [];
+    for (const { name, kind } of entries) if (kind === 'file') names.push(name);
+    return names;
+  }
+
+  /** Names in a folder, kept for the next question for them: a long timeline is not listed twice where a quick look found something. */
+  async earlyNames(folder: string): Promise<readonly string[]> {
+    const names = (await this.names(folder)) ?? [];
+    this.#early = { folder, names };
+    return names;
+  }
+
+  /** What was listed early may be another table's. */
+  forgetEarly(): void {
+    this.#early = null;
   }
 
   /** Is there anything where the table should be? */

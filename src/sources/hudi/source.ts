@@ -29,25 +29,33 @@ export const createHudiSource = (): Source => ({ format: 'hudi', poll, detect, i
 async function poll(ref: TableRef, cursor: Cursor | null, options: PollOptions = {}): Promise<Poll> {
   options.signal?.throwIfAborted();
   const glance = options.depth === 'QUICK' && cursor !== null ? glanceOf(cursor) : undefined;
+  const reader = new TableReader(ref, options.signal);
   try {
-    if (glance !== undefined && isMain(ref) && (await isIdle(ref, glance, options)))
+    if (glance !== undefined && isMain(ref) && (await isIdle(reader, glance)))
       return { ...known(glance), outcome: { kind: 'NONE' }, cursor };
   } catch (error) {
     if (glance === undefined || !(error instanceof FilesError)) throw error;
     return { ...unreadable(cursor, error.message, error.retryable), ...known(glance) };
   }
-  return pollWhole(ref, cursor, options);
+  return pollWhole(ref, cursor, options, reader);
 }
 
 const isMain = ({ branch }: TableRef): boolean => branch === null || branch === 'main';
 
-async function pollWhole(ref: TableRef, cursor: Cursor | null, options: PollOptions): Promise<Poll> {
+async function pollWhole(
+  ref: TableRef,
+  cursor: Cursor | null,
+  options: PollOptions,
+  quick: TableReader,
+): Promise<Poll> {
   const memory = cursor === null ? null : fromCursor(cursor);
   if (memory === undefined) return foreignCursor(cursor);
   if (!isMain(ref)) return refuse(cursor, memory, `A Hudi table has no branches: leave ${ref.branch} out.`, false);
   const { firstReadLimit = FIRST_READ_LIMIT } = options;
+  const readers = [quick];
+  const nextReader = (): TableReader => readers.pop() ?? new TableReader(ref, options.signal);
   try {
-    return await untilStill(() => look(new TableReader(ref, options.signal), cursor, memory, firstReadLimit));
+    return await untilStill(() => look(nextReader(), cursor, memory, firstReadLimit));
   } catch (error) {
     const { reason, retryable } = whyUnreadable(error);
     return refuse(cursor, memory, reason, retryable);
@@ -58,9 +66,9 @@ async function pollWhole(ref: TableRef, cursor: Cursor | null, options: PollOpti
  * The versions in the timeline are those that were seen; one request. A table that had none is looked at whole: an upgrade may have moved
  * its timeline without a trace in the folder that is known.
  */
-async function isIdle(ref: TableRef, { timeline, files }: Glance, options: PollOptions): Promise<boolean> {
+async function isIdle(reader: TableReader, { timeline, files }: Glance): Promise<boolean> {
   if (files.size === 0) return false;
-  const names = (await new TableReader(ref, options.signal).names(timeline ?? '')) ?? [];
+  const names = await reader.earlyNames(timeline ?? '');
   let left = files.size;
   for (const name of names) {
     if (files.has(name)) left--;

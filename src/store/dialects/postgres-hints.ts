@@ -10,6 +10,7 @@ const RECONNECT_MS = 1_000;
 /** As an object, so that the compiler misses the one that a new hint would lack. */
 const HINTS: Readonly<Record<Hint, true>> = {
   ASSETS: true,
+  SCANS: true,
   GROUPS: true,
   COMMANDS: true,
   TASKS: true,

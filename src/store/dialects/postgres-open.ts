@@ -91,8 +91,12 @@ const clientConfig = (url: string): ClientConfig => ({
   idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
 });
 
-/** The server finds out within half a minute that our machine is gone, and drops our locks. (It says nothing where that is not known.) */
-const SESSION = 'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3';
+/**
+ * The server finds out within half a minute that our machine is gone, and drops our locks (where it cannot, it says nothing). A commit that
+ * returned is on its disk, even if it is set up to be careless.
+ */
+const SESSION = `set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3;
+  select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`;
 
 const poolOf = (config: ClientConfig, max: number): Pool => {
   // The master's session stays: its lock says that the server lives.

@@ -2,7 +2,7 @@ import type { Migration } from '../table.ts';
 import { WORKFLOWS } from './0001-workflows.ts';
 import { ASSETS } from './0002-assets.ts';
 import { WAITING } from './0003-waiting.ts';
-import { IDEMPOTENCY } from './0004-idempotency.ts';
+import { PUSHES } from './0004-pushes.ts';
 
 /** Every migration in order: a list, not a folder scan, so that it is the same in the repository and in dist. */
-export const MIGRATIONS: readonly Migration[] = [WORKFLOWS, ASSETS, WAITING, IDEMPOTENCY];
+export const MIGRATIONS: readonly Migration[] = [WORKFLOWS, ASSETS, WAITING, PUSHES];

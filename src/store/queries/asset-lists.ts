@@ -21,8 +21,9 @@ const byAsset = <R extends { readonly asset_id: bigint }>(rows: readonly R[]): R
 
 export const scanTargets = async (
   view: View,
-  keys: readonly AssetKey[] | undefined,
+  keys: readonly AssetKey[] | 'WANTED' | undefined,
 ): Promise<readonly ScanTarget[]> => {
+  if (keys === 'WANTED') return wantedTargets(view);
   const assets: Row<'t_ds_asset'>[] = [];
   const all = view.db.selectFrom('t_ds_asset').selectAll().where('location', 'is not', null).orderBy('id');
   if (keys === undefined) assets.push(...(await all.execute()));
@@ -32,6 +33,25 @@ export const scanTargets = async (
   const offsets = byAsset(await offsetsOf(view, keys === undefined ? undefined : assets));
   return assets.flatMap((asset) => {
     const offset = offsets.get(asset.id);
+    return offset === undefined ? [] : [targetOf(asset, offset)];
+  });
+};
+
+const wantedTargets = async (view: View): Promise<readonly ScanTarget[]> => {
+  const offsets = await view.db
+    .selectFrom('t_ds_asset_event_consumer_offset')
+    .selectAll()
+    .where('waiting', '=', 1n)
+    .execute();
+  const of = new Map(offsets.map((offset) => [offset.asset_id, offset]));
+  const assets = await view.db
+    .selectFrom('t_ds_asset')
+    .selectAll()
+    .where('location', 'is not', null)
+    .where(view.dialect.among('id', [...of.keys()]))
+    .execute();
+  return assets.flatMap((asset) => {
+    const offset = of.get(asset.id);
     return offset === undefined ? [] : [targetOf(asset, offset)];
   });
 };

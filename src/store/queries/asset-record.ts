@@ -1,20 +1,19 @@
 import type { Effects, PollTimes } from '../../core/asset/ingest.ts';
 import { ingestPoll } from '../../core/asset/ingest-poll.ts';
 import type { AssetKey } from '../../core/asset/key.ts';
+import { settleTold, type Told } from '../../core/asset/hints.ts';
 import type { Cursor, Poll } from '../../core/asset/poll.ts';
+import type { AssetHistory } from '../../core/asset/state.ts';
 import type { EpochMs } from '../../core/time.ts';
-import { flag, isSet, num, parse, text } from '../codecs.ts';
+import { big, flag, isSet, num, parse, text } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { Tx } from '../engine.ts';
 import type { RecordReceipt, ScanTarget } from '../store.ts';
 import { writeChanges } from './asset-effects.ts';
-import { type AssetRecord, type Named, chunks, loadHistory, lockAsset } from './asset-load.ts';
-import { assetOf } from './asset-rows.ts';
+import { type Named, chunks, loadHistory, lockAsset } from './asset-load.ts';
+import { assetOf, eventOf } from './asset-rows.ts';
 import { fixBaselines } from './baselines.ts';
 import { enqueueAsset } from './queue.ts';
-
-/** After this many recorded polls that did not find it, a pushed commit is UNCONFIRMED (semantics.md, 2). */
-const HINT_POLLS = 3n;
 
 export const targetOf = (asset: Row<'t_ds_asset'>, offset: Row<'t_ds_asset_event_consumer_offset'>): ScanTarget => ({
   asset: assetOf(asset),
@@ -22,6 +21,7 @@ export const targetOf = (asset: Row<'t_ds_asset'>, offset: Row<'t_ds_asset_event
   revision: num(offset.revision),
   failures: num(offset.failures),
   wantsIdle: isSet(offset.waiting),
+  asks: num(offset.asks ?? 0n),
 });
 
 export const recordPoll = async (
@@ -38,7 +38,7 @@ export const recordPoll = async (
   const effects = ingestPoll(history, poll, times);
   const change = { row, state: record.state, effects, versions: history.versions, awaitsVersion: true };
   const events = await writeChanges(tx, [change]);
-  const waiting = isSet(offset.waiting) && (await stillWaiting(tx, record, effects));
+  const waiting = isSet(offset.waiting) && (await stillWaiting(tx, { row, history, effects, poll, times }));
   const read = poll.outcome.kind !== 'UNREADABLE';
   const moved = movedOffset(offset, poll, times.recordedAt, waiting);
   await tx.db.updateTable('t_ds_asset_event_consumer_offset').set(moved).where('id', '=', offset.id).execute();
@@ -72,34 +72,54 @@ const namedByPoll = (poll: Poll, waiting: boolean): Named => {
   return { snapshotIds: [...new Set(ids.filter((id) => typeof id === 'string'))], rollbackTo: to, looksBack };
 };
 
+interface Look {
+  readonly row: Row<'t_ds_asset'>;
+  readonly history: AssetHistory;
+  readonly effects: Effects;
+  readonly poll: Poll;
+  readonly times: PollTimes;
+}
+
 /** Settles the pushes that this poll confirmed or gave up on; whether anything waits for yet another poll. */
-const stillWaiting = async (tx: Tx, { row }: AssetRecord, effects: Effects): Promise<boolean> => {
-  const hints = await tx.db
-    .selectFrom('t_ds_asset_event')
-    .leftJoin('t_ds_asset_version as version', (join) =>
-      join
-        .onRef('version.asset_id', '=', 't_ds_asset_event.asset_id')
-        .onRef('version.snapshot_id', '=', 't_ds_asset_event.snapshot_id')
-        .on('version.status', '=', 'LIVE'),
-    )
-    .select([
-      't_ds_asset_event.id',
-      't_ds_asset_event.snapshot_id',
-      't_ds_asset_event.hint_polls',
-      'version.id as version_id',
-    ])
-    .where('t_ds_asset_event.status', '=', 'HINT')
-    .where('t_ds_asset_event.asset_id', '=', row.id)
-    .execute();
+const stillWaiting = async (tx: Tx, look: Look): Promise<boolean> => {
+  const { row, history, effects, poll, times } = look;
+  const hints = await hintsOf(tx, row.id);
+  const shown = {
+    state: effects.state,
+    tags: [...effects.tags, ...history.tags.filter(({ tag }) => !effects.tags.some((other) => other.tag === tag))],
+    schemas: [...effects.schemas, ...history.schemas],
+    hasNews: effects.newVersions.length > 0,
+    startedAt: poll.outcome.kind === 'UNREADABLE' ? null : times.startedAt,
+  };
   let open = 0;
   for (const hint of hints) {
-    const found = hint.snapshot_id === null ? effects.newVersions.length > 0 : hint.version_id !== null;
-    const status = found ? 'CONFIRMED' : hint.hint_polls + 1n >= HINT_POLLS ? 'UNCONFIRMED' : 'HINT';
+    const versionEpochs = await epochsOf(tx, row.id, hint.snapshot_id);
+    const { status, looks, sentence } = settleTold(toldOf(hint), { ...shown, versionEpochs });
     if (status === 'HINT') open += 1;
-    const changed = { status, hint_polls: hint.hint_polls + 1n };
-    await tx.db.updateTable('t_ds_asset_event').set(changed).where('id', '=', hint.id).execute();
+    if (status === hint.status && big(looks) === hint.hint_polls) continue;
+    const settled = { status, hint_polls: big(looks), sentence };
+    await tx.db.updateTable('t_ds_asset_event').set(settled).where('id', '=', hint.id).execute();
   }
   return open > 0 || (await hasWaitingVerdict(tx, row.id));
+};
+
+const hintsOf = (tx: Tx, assetId: bigint) =>
+  tx.db
+    .selectFrom('t_ds_asset_event')
+    .selectAll()
+    .where('status', '=', 'HINT')
+    .where('asset_id', '=', assetId)
+    .orderBy('id')
+    .execute();
+
+const toldOf = (row: Row<'t_ds_asset_event'>): Told => ({ ...eventOf(row), looks: num(row.hint_polls) });
+
+/** The epochs in which a live version has this id. */
+const epochsOf = async (tx: Tx, assetId: bigint, snapshotId: string | null): Promise<readonly number[]> => {
+  if (snapshotId === null) return [];
+  const query = tx.db.selectFrom('t_ds_asset_version').select('epoch').where('asset_id', '=', assetId);
+  const rows = await query.where('snapshot_id', '=', snapshotId).where('status', '=', 'LIVE').execute();
+  return rows.map((row) => num(row.epoch));
 };
 
 const hasWaitingVerdict = async (tx: Tx, assetId: bigint): Promise<boolean> => {

@@ -166,8 +166,8 @@ const askForScans = async (tx: Tx, taken: readonly Taken[]): Promise<void> => {
   if (ids.length === 0) return;
   await tx.db
     .updateTable('t_ds_asset_event_consumer_offset')
-    .set({ waiting: 1n })
+    .set((e) => ({ waiting: 1n, asks: e(e.fn.coalesce('asks', e.val(0n)), '+', 1n) }))
     .where(tx.dialect.among('asset_id', ids))
     .execute();
-  tx.hint('ASSETS');
+  tx.hint('SCANS');
 };

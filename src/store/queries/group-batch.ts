@@ -11,6 +11,7 @@ import type { EvaluationReport } from '../store.ts';
 import { factsOf, MORE, NEWEST } from './asset-facts.ts';
 import { type Consumed, consumedOf } from './baselines.ts';
 import { storeLeaves } from './group-evaluate.ts';
+import { consumedBy } from './group-facts.ts';
 import { enqueue, enqueueQuietly } from './queue.ts';
 import { UNFINISHED_RUNS } from './run-rows.ts';
 
@@ -73,6 +74,8 @@ const GROUP_COLUMNS = [
   'ready',
   'leaves_json',
   'last_fire_time',
+  'last_instance_id',
+  'last_pins_json',
   'task_instance_id',
 ] as const;
 
@@ -210,7 +213,10 @@ const groupFacts = (
   members: new Map(
     members.map(({ condition, consumed, hash }): [AssetKey, MemberFacts] => [
       condition.assetKey,
-      memberFacts(around.assets.get(hash), condition, consumed),
+      {
+        ...memberFacts(around.assets.get(hash), condition, consumed),
+        ...consumedBy(row, condition.assetKey, consumed),
+      },
     ]),
   ),
   hasActiveRun: around.hasActiveRun,

@@ -174,11 +174,26 @@ const fire = async (
   await consume(tx, loaded, pins);
   // The tree that led to the fire is past; the next evaluation says what the group waits for now. It is not hurried: the run comes first.
   await enqueueQuietly(tx, [row.id], tx.now);
-  if (isNew === 0) return null;
+  if (isNew === 0) {
+    await countSuppressed(tx, key);
+    return null;
+  }
   const runId = await startRun(tx, workflow, { group, groupId: row.id, key }, pins);
   await noteFire(tx, row.id, runId, key, pins, leaves);
   tx.hint('CHANGED_GROUPS');
   return { runId: num(runId), triggerKey: key, pins };
+};
+
+/** The same versions came up once more: it is told to people, and starts nothing. */
+const countSuppressed = async (tx: Tx, key: string): Promise<void> => {
+  await tx.db
+    .updateTable('t_ds_asset_trigger_history')
+    .set((e) => ({
+      suppressed_count: e(e.fn.coalesce('suppressed_count', e.val(0n)), '+', 1n),
+      suppressed_time: tx.now,
+    }))
+    .where('trigger_key', '=', key)
+    .execute();
 };
 
 const startRun = async (

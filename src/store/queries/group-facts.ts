@@ -3,7 +3,7 @@ import type { DependencyGroup, GroupFacts, MemberFacts, VersionFacts } from '../
 import type { AssetKey } from '../../core/asset/key.ts';
 import { schemaStatusOf } from '../../core/asset/state-fold.ts';
 import type { Pin, Version } from '../../core/asset/version.ts';
-import { big, conditionOf, type GroupSettings, isSet, leavesOf, parse, releaseStates } from '../codecs.ts';
+import { big, conditionOf, type GroupSettings, isSet, leavesOf, num, parse, pinsOf, releaseStates } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { View } from '../engine.ts';
 import { findAssetRow, schemasOf, tagsOf, verdictsOf } from './asset-load.ts';
@@ -48,10 +48,10 @@ export const loadGroup = async (view: View, row: GroupRow, reach: Reach): Promis
   const members = await membersOf(view, row.id);
   const facts = new Map<AssetKey, MemberFacts>();
   for (const { condition, consumed } of members)
-    facts.set(
-      condition.assetKey,
-      await memberFacts(view, condition, consumed, reach, owner?.pins.get(condition.assetKey)),
-    );
+    facts.set(condition.assetKey, {
+      ...(await memberFacts(view, condition, consumed, reach, owner?.pins.get(condition.assetKey))),
+      ...(owner === null ? consumedBy(row, condition.assetKey, consumed) : {}),
+    });
   // A run that is under way goes on whatever becomes of its workflow.
   const offline = owner === null && releaseStates.name(workflow.release_state) === 'OFFLINE';
   return {
@@ -71,6 +71,17 @@ export const loadGroup = async (view: View, row: GroupRow, reach: Reach): Promis
       now: view.now,
     },
   };
+};
+
+/** Which run used the version consumed last, as far as the group's last fire tells. */
+export const consumedBy = (
+  { last_instance_id: run, last_pins_json: pins }: Pick<GroupRow, 'last_instance_id' | 'last_pins_json'>,
+  key: AssetKey,
+  { ref }: Consumed,
+): Pick<MemberFacts, 'consumedBy'> => {
+  if (ref === null) return {};
+  if (run === null || pins === null) return { consumedBy: null };
+  return pinsOf(pins).get(key)?.ordinal === ref.ordinal ? { consumedBy: num(run) } : {};
 };
 
 const groupOf = (row: GroupRow, members: readonly Member[]): DependencyGroup => ({

@@ -513,3 +513,11 @@ CREATE TABLE t_ds_idempotency (
 
 CREATE INDEX t_ds_idempotency_1 ON t_ds_idempotency (create_time);
 
+ALTER TABLE t_ds_asset_event_consumer_offset ADD COLUMN asks INTEGER;
+
+CREATE INDEX t_ds_asset_event_consumer_offset_v4_1 ON t_ds_asset_event_consumer_offset (waiting);
+
+ALTER TABLE t_ds_asset_trigger_history ADD COLUMN suppressed_count INTEGER;
+
+ALTER TABLE t_ds_asset_trigger_history ADD COLUMN suppressed_time INTEGER;
+

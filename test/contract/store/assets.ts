@@ -279,7 +279,7 @@ export const assetSuite = (backend: Backend): void => {
         store.onHint((hint) => hints.push(hint));
         const pushed = (snapshotId: string) => stated(ORDERS, { eventType: 'SNAPSHOT_COMMITTED', snapshotId });
         await store.assets.recordStated([pushed('2'), pushed('99')]);
-        expect(hints).toContain('ASSETS');
+        expect(hints).toContain('SCANS');
         const statuses = async () =>
           (await store.assets.events({ key: ORDERS }, {})).items
             .filter((e) => e.sourceType === 'PUSH')

@@ -110,7 +110,7 @@ const facts = async (store: Store) => {
     ]),
     events: (await store.assets.events({}, {})).items.map((event) => event.eventType).toSorted(),
     commands: (await store.runs.launch(10)).length,
-    leaves: (await store.groups.explain(1)).flatMap((each) => each.leaves.map((leaf) => leaf.code)),
+    leaves: (await store.groups.explain(1)).groups.flatMap((each) => each.leaves.map((leaf) => leaf.code)),
   };
 };
 

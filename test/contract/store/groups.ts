@@ -72,7 +72,7 @@ export const groupSuite = (backend: Backend): void => {
         expect(history.items).toMatchObject([
           { group: 'g', runId: fire?.runId, status: 'SUCCESS', workflow: 'trade', createTime: clock.now() },
         ]);
-        const [explained] = await store.groups.explain(code);
+        const [explained] = (await store.groups.explain(code)).groups;
         expect(explained?.consumed.get(ORDERS)).toEqual({ snapshotId: '1', epoch: 1, ordinal: 1 });
         expect(explained?.lastFire).toMatchObject({ runId: fire?.runId, triggerKey: fire?.triggerKey });
         const { run } = await store.runs.get(fire?.runId ?? 0);
@@ -113,7 +113,7 @@ export const groupSuite = (backend: Backend): void => {
         await commits(store, ORDERS, 2);
         await commits(store, ORDERS, 3);
         expect(await fires(store)).toEqual([]);
-        expect((await store.groups.explain(code))[0]?.leaves.map((leaf) => leaf.code)).toEqual([
+        expect((await store.groups.explain(code)).groups[0]?.leaves.map((leaf) => leaf.code)).toEqual([
           null,
           'BLOCKED_BY_ACTIVE_RUN',
         ]);
@@ -166,11 +166,11 @@ export const groupSuite = (backend: Backend): void => {
         const code = await given(store, group('g', [condition(ORDERS), condition(PAYMENTS)], { quietSeconds: 60 }));
         await commits(store, ORDERS, 1);
         await settle(store);
-        const since = (await store.groups.explain(code))[0]?.leaves.map((leaf) => leaf.since);
+        const since = (await store.groups.explain(code)).groups[0]?.leaves.map((leaf) => leaf.since);
         clock.advance(5_000);
         await commits(store, PAYMENTS, 1);
         await settle(store);
-        const later = (await store.groups.explain(code))[0]?.leaves.map((leaf) => leaf.since);
+        const later = (await store.groups.explain(code)).groups[0]?.leaves.map((leaf) => leaf.since);
         expect(later?.[0]).toBe(since?.[0]);
         expect(later?.[1]).toBe(clock.now());
         const due = await store.groups.nextDueAt();
@@ -200,7 +200,7 @@ export const groupSuite = (backend: Backend): void => {
         const code = await given(store, group('g', [condition(ORDERS)]));
         await commits(store, ORDERS, 1);
         const due = await store.groups.nextDueAt();
-        expect((await store.groups.explain(code))[0]).toMatchObject({ group: 'g', ready: true });
+        expect((await store.groups.explain(code)).groups[0]).toMatchObject({ group: 'g', ready: true });
         expect(await store.groups.nextDueAt()).toBe(due);
         expect(await store.runs.list({}, {})).toMatchObject({ items: [] });
         await expect(store.groups.explain(9_999)).rejects.toMatchObject({ code: 'NOT_FOUND' });

@@ -59,7 +59,7 @@ export const pinSuite = (backend: Backend): void => {
         await commits(store, ORDERS, 1);
         await store.runs.start(startRequest(code, { consume: true }));
         expect(await fires(store)).toEqual([]);
-        expect((await store.groups.explain(code))[0]?.consumed.get(ORDERS)?.snapshotId).toBe('1');
+        expect((await store.groups.explain(code)).groups[0]?.consumed.get(ORDERS)?.snapshotId).toBe('1');
       }),
     );
 

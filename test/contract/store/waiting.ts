@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TaskWait } from '../../../src/core/workflow/definition.ts';
 import type { RunOperation } from '../../../src/core/workflow/plan.ts';
-import type { Store, TaskOffer } from '../../../src/store/store.ts';
 import type { Backend } from './support.ts';
 import {
   ORDERS,
@@ -27,70 +25,20 @@ import {
   workflow,
 } from './support.ts';
 import { withStore } from './with-store.ts';
-
-const FX = key('iceberg://ref/fx');
-
-const wait = (more: Partial<TaskWait> = {}): TaskWait => ({
-  groups: [group('fx', [condition(FX)])],
-  baseline: 'LAST_SUCCESS',
-  timeoutSeconds: null,
-  onTimeout: 'FAIL',
-  checkIntervalSeconds: null,
-  ...more,
-});
-
-const sensor = (more: Partial<TaskWait> = {}) => task('w', [], { type: 'ASSET_SENSOR', params: {}, wait: wait(more) });
-
-/** A workflow of a sensor and a task behind it, over tables that were read and are empty; its code. */
-const given = async (
-  store: Store,
-  more: Partial<TaskWait> = {},
-  declared: Parameters<typeof workflow>[1] = {},
-): Promise<number> => {
-  const workflows = [workflow('flow', { tasks: [sensor(more), task('after', ['w'])], ...declared })];
-  const assets = [asset(FX), asset(ORDERS), asset(PAYMENTS)];
-  await apply(store, project({ assets }));
-  for (const { key: each } of assets) await record(store, each, poll([]));
-  await apply(store, project({ assets, workflows }));
-  return (await store.definitions.workflow('shop', 'flow')).code;
-};
-
-const start = async (store: Store, code: number, more: Parameters<typeof startRequest>[1] = {}): Promise<number> => {
-  const { runId } = await store.runs.start(startRequest(code, more));
-  await store.runs.launch(10);
-  await settle(store);
-  return runId;
-};
-
-/** `w SUBMITTED_SUCCESS waiting, after SUCCESS`. */
-const tasksOf = async (store: Store, runId: number): Promise<string> =>
-  (await store.runs.get(runId)).tasks
-    .map((each) => `${each.name} ${each.state}${each.waiting ? ' waiting' : ''}`)
-    .join(', ');
-
-const WAITS = 'w SUBMITTED_SUCCESS waiting';
-
-/** What released the newest attempt of the sensor, by table. */
-const pinned = async (store: Store, runId: number): Promise<Readonly<Record<string, string>>> => {
-  const attempt = (await store.runs.get(runId)).tasks.find(({ name }) => name === 'w');
-  return Object.fromEntries([...(attempt?.pins ?? [])].map(([each, pin]) => [each, pin.snapshotId]));
-};
-
-const dispatched = async (store: Store): Promise<readonly TaskOffer[]> => store.runs.dispatch(10);
-
-/** Evaluates what is due, hands out and ends everything. */
-const goOn = async (store: Store): Promise<void> => {
-  await settle(store);
-  await runAll(store);
-};
-
-/** Nothing of a wait is left: no group is queued or evaluated, whatever happens to the table. */
-const nothingLeft = async (store: Store, code: number): Promise<void> => {
-  expect((await store.groups.explainTask(code, 'w')).waiting).toEqual([]);
-  await commits(store, FX, 900 + Number(clock.time % 90n));
-  expect(await settle(store)).toEqual([]);
-  expect(await store.runs.nextWaitDeadlineAt()).toBeNull();
-};
+import { steeringSuite, timeoutSuite } from './waiting-ends.ts';
+import {
+  FX,
+  WAITS,
+  dispatched,
+  given,
+  goOn,
+  nothingLeft,
+  pinned,
+  sensor,
+  start,
+  tasksOf,
+  wait,
+} from './waiting-support.ts';
 
 export const waitingSuite = (backend: Backend): void => {
   waitSuite(backend);
@@ -469,185 +417,6 @@ const pinSuite = (backend: Backend): void => {
         await commits(store, FX, 3);
         await settle(store);
         expect(await attempt('SUCCESS')).toBe('5 3');
-      }),
-    );
-  });
-};
-
-const timeoutSuite = (backend: Backend): void => {
-  describe('when the time of a waiting task is up', () => {
-    const late = async (store: Store, more: Partial<TaskWait>): Promise<{ code: number; runId: number }> => {
-      const code = await given(store, { timeoutSeconds: 60, ...more });
-      const runId = await start(store, code);
-      expect(await store.runs.nextWaitDeadlineAt()).toBe(clock.time + 60_000n);
-      clock.advance(59_999);
-      expect(await store.runs.expireWaits(10)).toEqual([]);
-      clock.advance(1);
-      return { code, runId };
-    };
-    const SAID = 'Waited 1 minute in vain for fx: a version (no version yet).';
-
-    test(
-      'FAIL: the attempt has failed, says what was missing, and the plan goes on',
-      withStore(backend, async ({ store }) => {
-        const { code, runId } = await late(store, {});
-        expect(await store.runs.expireWaits(10)).toMatchObject([
-          { workflow: 'flow', task: 'w', runId, outcome: 'FAIL', reason: SAID },
-        ]);
-        const { run, tasks } = await store.runs.get(runId);
-        expect(run.state).toBe('FAILURE');
-        expect(tasks).toMatchObject([{ state: 'FAILURE', reason: SAID, endTime: clock.time, waiting: false }]);
-        await nothingLeft(store, code);
-      }),
-    );
-
-    test(
-      'FAIL with retries: it waits again, with its time anew',
-      withStore(backend, async ({ store }) => {
-        const tasks = [task('w', [], { wait: wait({ timeoutSeconds: 60 }), failRetryTimes: 1 })];
-        const code = await given(store, {}, { tasks });
-        const runId = await start(store, code);
-        clock.advance(60_000);
-        await store.runs.expireWaits(10);
-        expect(await tasksOf(store, runId)).toBe(WAITS);
-        expect(await store.runs.nextWaitDeadlineAt()).toBe(clock.time + 60_000n);
-        await commits(store, FX, 1);
-        await goOn(store);
-        expect(await tasksOf(store, runId)).toBe('w SUCCESS');
-      }),
-    );
-
-    test(
-      'SUCCEED: it goes on without pins, and says so',
-      withStore(backend, async ({ store }) => {
-        const { code, runId } = await late(store, { onTimeout: 'SUCCEED' });
-        expect(await store.runs.expireWaits(10)).toMatchObject([{ outcome: 'SUCCEED' }]);
-        const [offer] = await dispatched(store);
-        expect(offer).toMatchObject({ task: { name: 'w' }, pins: [], taskRun: { deadline: null } });
-        expect(await store.runs.killable()).toEqual([]);
-        await finish(store, offer!);
-        await runAll(store);
-        const { run, tasks } = await store.runs.get(runId);
-        expect([run.state, tasks[0]?.reason]).toEqual(['SUCCESS', `${SAID} It went on without.`]);
-        await nothingLeft(store, code);
-        const next = await start(store, code);
-        expect(await pinned(store, next)).toMatchObject({ [FX]: expect.any(String) });
-      }),
-    );
-
-    test(
-      'WARN: it is said once, and it goes on waiting',
-      withStore(backend, async ({ store }) => {
-        const { runId } = await late(store, { onTimeout: 'WARN' });
-        expect(await store.runs.expireWaits(10)).toMatchObject([{ outcome: 'WARN' }]);
-        expect(await store.runs.expireWaits(10)).toEqual([]);
-        expect(await store.runs.nextWaitDeadlineAt()).toBeNull();
-        expect((await store.runs.get(runId)).tasks[0]).toMatchObject({
-          waiting: true,
-          reason: `${SAID} It goes on waiting.`,
-        });
-        await commits(store, FX, 1);
-        await goOn(store);
-        expect((await store.runs.get(runId)).tasks[0]).toMatchObject({ state: 'SUCCESS', reason: null });
-      }),
-    );
-
-    test(
-      'what came in time and was not looked at yet still counts',
-      withStore(backend, async ({ store }) => {
-        const { runId } = await late(store, {});
-        await commits(store, FX, 1);
-        expect(await store.runs.expireWaits(10)).toMatchObject([{ outcome: 'RELEASED', reason: null }]);
-        expect(await pinned(store, runId)).toEqual({ [FX]: '1' });
-        await goOn(store);
-        expect((await store.runs.get(runId)).run.state).toBe('SUCCESS');
-      }),
-    );
-  });
-};
-
-const steeringSuite = (backend: Backend): void => {
-  describe('steering a run that waits', () => {
-    const operate = (store: Store, runId: number, operation: RunOperation) =>
-      store.runs.operate(runId, operation, { repin: false });
-
-    test(
-      'pause and resume: it is paused at once, sees nothing meanwhile, and then waits anew',
-      withStore(backend, async ({ store }) => {
-        const code = await given(store, { timeoutSeconds: 60 });
-        const runId = await start(store, code);
-        expect((await operate(store, runId, 'PAUSE')).state).toBe('PAUSE');
-        expect(await tasksOf(store, runId)).toBe('w PAUSE');
-        await nothingLeft(store, code);
-        await operate(store, runId, 'RESUME');
-        await store.runs.launch(10);
-        expect((await store.groups.explainTask(code, 'w')).waiting).toMatchObject([{ runId, attempt: 2 }]);
-        await goOn(store);
-        expect((await store.runs.get(runId)).run.state).toBe('SUCCESS');
-      }),
-    );
-
-    test(
-      'stop: it is killed at once, and can be resumed and run again',
-      withStore(backend, async ({ store }) => {
-        const code = await given(store);
-        const runId = await start(store, code);
-        expect((await operate(store, runId, 'STOP')).state).toBe('STOP');
-        expect(await tasksOf(store, runId)).toBe('w KILL');
-        await nothingLeft(store, code);
-        await operate(store, runId, 'RERUN');
-        await store.runs.launch(10);
-        await goOn(store);
-        expect((await store.runs.get(runId)).run.state).toBe('SUCCESS');
-      }),
-    );
-
-    test(
-      'failure strategy END: what waits ends with the run',
-      withStore(backend, async ({ store }) => {
-        const tasks = [sensor(), task('fails')];
-        const code = await given(store, {}, { tasks, failureStrategy: 'END' });
-        const runId = await start(store, code);
-        const [offer] = await dispatched(store);
-        await finish(store, offer!, 'FAILURE');
-        expect((await store.runs.get(runId)).run.state).toBe('FAILURE');
-        expect(await tasksOf(store, runId)).toBe('w KILL, fails FAILURE');
-        await nothingLeft(store, code);
-      }),
-    );
-
-    test(
-      'failure strategy CONTINUE: it goes on waiting, and the run fails after it',
-      withStore(backend, async ({ store }) => {
-        const code = await given(store, {}, { tasks: [sensor(), task('fails')] });
-        const runId = await start(store, code);
-        const [offer] = await dispatched(store);
-        await finish(store, offer!, 'FAILURE');
-        expect(await tasksOf(store, runId)).toBe(`${WAITS}, fails FAILURE`);
-        await commits(store, FX, 1);
-        await goOn(store);
-        expect((await store.runs.get(runId)).run.state).toBe('FAILURE');
-        await operate(store, runId, 'RECOVER');
-        await store.runs.launch(10);
-        await runAll(store);
-        expect((await store.runs.get(runId)).run.state).toBe('SUCCESS');
-      }),
-    );
-
-    test(
-      'a released task that was not handed out yet keeps its pins over pause and resume',
-      withStore(backend, async ({ store }) => {
-        const code = await given(store);
-        const runId = await start(store, code);
-        await commits(store, FX, 1);
-        await settle(store);
-        await operate(store, runId, 'PAUSE');
-        await commits(store, FX, 2);
-        await operate(store, runId, 'RESUME');
-        await store.runs.launch(10);
-        await goOn(store);
-        expect(await pinned(store, runId)).toEqual({ [FX]: '1' });
-        expect((await store.runs.get(runId)).run.state).toBe('SUCCESS');
       }),
     );
   });
