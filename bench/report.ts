@@ -26,6 +26,6 @@ export const table = (reported: readonly Reported[]): string => {
   const [first] = reported;
   if (first === undefined) return '';
   const { host, commit } = first;
-  const machine = `${host.cpus}, ${host.memory}, ${host.kernel}, ${host.filesystem}, Node ${host.node}, SQLite ${host.sqlite}, load ${host.load}`;
+  const machine = `${host.cpus}, ${host.memory}, ${host.kernel}, ${host.filesystem}, Node ${host.node}, ${host.database ?? `SQLite ${host.sqlite}`}, load ${host.load}`;
   return `\n${reported.map(block).join('\n\n')}\n\n  on ${machine}; commit ${commit ?? 'unknown'}\n`;
 };

@@ -118,6 +118,13 @@ export interface StatedReceipt {
   readonly event: RecordedEvent | null;
 }
 
+/** An event as lists show it. */
+export interface ListedEvent extends RecordedEvent {
+  readonly id: number;
+  /** How often it was told once more. */
+  readonly duplicates: number;
+}
+
 export interface AssetDetails {
   readonly asset: Asset;
   readonly state: AssetState;
@@ -162,7 +169,7 @@ export interface AssetStore {
   events(
     filter: { readonly project?: string; readonly key?: AssetKey; readonly eventType?: string },
     page: PageRequest,
-  ): Promise<Page<RecordedEvent & { readonly id: number }>>;
+  ): Promise<Page<ListedEvent>>;
 }
 
 /** What one evaluation decided; `fired` names the run that it made. */
@@ -205,7 +212,7 @@ export interface WorkflowExplanation {
   /** Fires whose trigger key came up once more and was not fired again, newest first, at most 10. */
   readonly suppressed: readonly TriggerRecord[];
   /** Events of the groups' assets that came too late, or that their table never showed, newest first, at most 10. */
-  readonly ignored: readonly (RecordedEvent & { readonly id: number })[];
+  readonly ignored: readonly ListedEvent[];
 }
 
 /** An attempt that waits, and each of its groups as it is now. */

@@ -128,8 +128,9 @@ describe('pushed events', () => {
     const key = { 'idempotency-key': 'k1' };
     expect((await api.post(EVENTS, verdict, key)).json['accepted']).toBe(1);
     expect((await api.post(EVENTS, verdict, key)).json['duplicates']).toBe(1);
-    expect((await api.post(EVENTS, [verdict, verdict], key)).json['accepted']).toBe(2);
-    expect((await api.post(EVENTS, [verdict, verdict], key)).json['duplicates']).toBe(2);
+    const other = { 'idempotency-key': 'k2' };
+    expect((await api.post(EVENTS, [verdict, verdict], other)).json['accepted']).toBe(2);
+    expect((await api.post(EVENTS, [verdict, verdict], other)).json['duplicates']).toBe(2);
     expect((await api.post(EVENTS, verdict)).json['accepted']).toBe(1);
   });
 

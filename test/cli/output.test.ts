@@ -39,7 +39,7 @@ describe('what commands print', () => {
       '3 d',
     ]);
     expect(duration(-5)).toBe('0 s');
-    expect([0, 950, 9_999, 10_000].map(took)).toEqual(['0.0 s', '0.9 s', '9.9 s', '10 s']);
+    expect([0, 950, 1_000, 9_999, 10_000].map(took)).toEqual(['0 ms', '950 ms', '1.0 s', '9.9 s', '10 s']);
   });
 
   test('how long ago, and a clock that is ahead', () => {

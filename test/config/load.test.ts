@@ -84,7 +84,7 @@ test('flags win over the environment, the environment over the file, the file ov
 test('every key can be set by the environment under the name that the reference gives', () => {
   const values: Record<string, string> = { 'a text': 'x', 'true or false': 'false', 'a list of texts': 'x' };
   for (const [path, setting] of allSettings()) {
-    const range = /from (\d+)/.exec(setting.takes)?.[1];
+    const range = /from (\d+(?:\.\d+)?)/.exec(setting.takes)?.[1];
     const only = /^(?:one of )?(\w+),/.exec(setting.takes)?.[1];
     const value =
       path === 'database.url' ? 'sqlite:x' : (values[setting.takes.split(' (')[0] ?? ''] ?? range ?? only ?? '');

@@ -59,6 +59,8 @@ export const EventBody = Type.Object({
   epoch: Type.Integer(),
   ordinal: Nullable(Type.Integer()),
   dedupKey: Type.String(),
+  /** How often it was told once more. */
+  duplicates: Type.Integer(),
   eventId: Nullable(Type.String()),
   snapshotId: Nullable(FormatId),
   schemaId: Nullable(FormatId),

@@ -112,7 +112,10 @@ const withKey = (body: AssetRegistration): object => {
   const keys = [rest.key, assetKey, composed].flatMap((key) => (key === undefined ? [] : keyOf(key)));
   const [key] = keys;
   if (key === undefined)
-    throw new SluiceError('BAD_REQUEST', 'Add "key": it names the table, as in paimon://ods_db/ods_order_latest.');
+    throw new SluiceError(
+      'BAD_REQUEST',
+      'Add "key" to body: it names the table, as in paimon://ods_db/ods_order_latest.',
+    );
   const other = keys.find((each) => each !== key);
   if (other !== undefined) throw new SluiceError('BAD_REQUEST', `Name one table: the body names ${key} and ${other}.`);
   return { ...rest, key };

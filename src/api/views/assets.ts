@@ -1,7 +1,6 @@
-import type { RecordedEvent } from '../../core/asset/event.ts';
 import type { Asset, AssetState } from '../../core/asset/state.ts';
 import { type EpochMs, isoTime } from '../../core/time.ts';
-import type { AssetDetails, VersionRow } from '../../store/store.ts';
+import type { AssetDetails, ListedEvent, VersionRow } from '../../store/store.ts';
 import type { EventBody } from '../contract/asset-events.ts';
 import type { AssetBody, AssetDetailsBody, AssetStateBody, VersionBody } from '../contract/assets.ts';
 import { countOrNull, refOrNull, timeOrNull } from './common.ts';
@@ -77,7 +76,7 @@ export const versionBody = (version: VersionRow): VersionBody => ({
   recordedAt: isoTime(version.recordedAt),
 });
 
-export const eventBody = (event: RecordedEvent & { readonly id: number }): EventBody => ({
+export const eventBody = (event: ListedEvent): EventBody => ({
   ...event,
   receivedAt: isoTime(event.receivedAt),
   watermark: timeOrNull(event.watermark),

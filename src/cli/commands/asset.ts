@@ -128,7 +128,7 @@ const events = async (key: string, options: ListOptions): Promise<void> => {
     event.eventType,
     event.sourceType.toLowerCase(),
     event.status === 'RECORDED' ? '' : event.status.toLowerCase().replaceAll('_', ' '),
-    event.sentence,
+    event.duplicates === 0 ? event.sentence : `${event.sentence} Told ${event.duplicates + 1} times.`,
   ]);
   printTable(['WHEN', 'EVENT', 'FROM', '', 'WHAT HAPPENED'], rows, 'Nothing has happened yet.');
 };

@@ -2,6 +2,7 @@ import { ok, refuse } from '../result.ts';
 import type { Result } from '../result.ts';
 import type { EpochMs } from '../time.ts';
 import { formatLocal } from './date-pattern.ts';
+import { nearest } from '../nearest.ts';
 import type { Parameter, TaskDefinition, WorkflowDefinition } from './definition.ts';
 import { isSafeInScript, pinParameters } from './pin-values.ts';
 import type { PinValues } from './pin-values.ts';
@@ -162,19 +163,41 @@ function withTimes(expanded: Result<Expanded>, base: TimeBase): Result<Expanded>
 /**
  * A script or another text with `${name}` and `$[…]` replaced; names that no parameter has stay as they are. UNSAFE_PARAMETER if a value that
  * came from outside (asset.*, trigger.*, upstream output, or a parameter made of one) holds other characters than `A-Z a-z 0-9 . _ : / = @ + -`
- * and spaces; BAD_PARAMETER for a time expression that means nothing.
+ * and spaces; BAD_PARAMETER for a time expression that means nothing, and for an `asset.*` or `trigger.*` that is not there: no shell has a
+ * variable of such a name.
  */
 export function render(text: string, { values, base }: TaskParameters): Result<string> {
   const named = new Map([...values].map(([name, value]) => [name, { ...value, literal: true }]));
   const done = resolveText(text, named, base);
   if (!done.ok) return done;
   const { unsafe } = done.value;
+  const unknown = unsafe === null ? UNRESOLVED.exec(done.value.text)?.[1] : undefined;
+  if (unknown !== undefined) return refuse('BAD_PARAMETER', unknownFact(unknown, [...values.keys()]));
   if (unsafe === null) return ok(done.value.text);
   return refuse(
     'UNSAFE_PARAMETER',
     `The value of ${unsafe} holds characters that could change the script: read it from its environment variable or from $SLUICE_CONTEXT.`,
   );
 }
+
+const UNRESOLVED = /\$\{\s*((?:asset|trigger)\.[^{}]*?)\s*\}/;
+
+/** Why the run has nothing under this name, and what it has. */
+const unknownFact = (name: string, known: readonly string[]): string => {
+  const [kind, alias = ''] = name.split('.');
+  if (kind === 'trigger') return `\${${name}} has no value: use \${trigger.key} or \${trigger.group}.`;
+  const facts = known.filter((one) => one.startsWith(`asset.${alias}.`));
+  if (facts.length > 0) {
+    const meant = nearest(name, facts);
+    const hint = meant === undefined ? `there are ${facts.join(', ')}` : `did you mean \${${meant}}?`;
+    return `\${${name}} has no value: ${hint}`;
+  }
+  const aliases = [
+    ...new Set(known.flatMap((one) => (one.startsWith('asset.') ? one.split('.')[1] : undefined) ?? [])),
+  ];
+  const pinned = aliases.length === 0 ? 'none is' : `pinned are ${aliases.join(', ')}`;
+  return `\${${name}} has no value: this run has pinned no asset under the alias "${alias}" (${pinned}); correct the alias, or start the run with --pin.`;
+};
 
 /** What a run keeps as its global parameters: the workflow's, with the values that the start gave for them. */
 export const globalParametersOf = <P extends DeclaredParameter>(

@@ -1,7 +1,7 @@
 import { MovedOn } from '../trouble.ts';
 import { readArchive, type Archive } from './archive.ts';
 import { decide, type ArchiveView, type Found, type Question, type Remembered, type Verdict } from './decide.ts';
-import type { Timeline } from './instants.ts';
+import type { Instant, Timeline } from './instants.ts';
 import { readTakenBack } from './metadata.ts';
 import type { TableConfig } from './properties.ts';
 import { pathIn, type TableReader } from './reader.ts';

@@ -19,6 +19,9 @@ const preparedName = (sql: string): string | undefined => {
 
 const COUNTED: ReadonlySet<string> = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
 
+/** The database's time. A transaction's BEGIN brings it along, so that asking for it costs no way to the server and back. */
+export const NOW = 'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now';
+
 let connections = 0;
 
 /** One session of a pool. */
@@ -27,6 +30,8 @@ export class PostgresConnection implements DatabaseConnection {
   readonly #hook: StatementHook | null;
   readonly #number = ++connections;
   #broken = false;
+  /** The answer to NOW in the open transaction. */
+  #now: readonly unknown[] | null = null;
 
   constructor(client: PoolClient, hook: StatementHook | null) {
     this.#client = client;
@@ -34,6 +39,7 @@ export class PostgresConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    if (query.sql === NOW && this.#now !== null) return { rows: this.#now as R[] };
     const values = query.parameters.map(toPostgres);
     const name = values.length === 0 ? undefined : preparedName(query.sql);
     const { command, rowCount, rows } = await this.#send<R>({
@@ -45,8 +51,14 @@ export class PostgresConnection implements DatabaseConnection {
     return { rows, numAffectedRows: BigInt(rowCount ?? 0) };
   }
 
-  /** Transaction control. A COMMIT that PostgreSQL answers with ROLLBACK (a statement had failed) is an error. */
-  async execute(sql: string): Promise<void> {
+  async begin(sql: string): Promise<void> {
+    const results: unknown = await this.#send({ text: `${sql}; ${NOW}` });
+    this.#now = (results as readonly { readonly rows: readonly unknown[] }[])[1]?.rows ?? null;
+  }
+
+  /** The end of a transaction. A COMMIT that PostgreSQL answers with ROLLBACK (a statement had failed) is an error. */
+  async end(sql: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+    this.#now = null;
     const { command } = await this.#send({ text: sql });
     if (sql === 'COMMIT' && command !== 'COMMIT') throw new Error(`PostgreSQL answered COMMIT with ${command}.`);
   }

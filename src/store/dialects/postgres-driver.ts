@@ -50,17 +50,17 @@ class PostgresDriver implements Driver {
   }
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await ours(connection).execute(this.#options.begin);
+    await ours(connection).begin(this.#options.begin);
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await ours(connection).execute('COMMIT');
+    await ours(connection).end('COMMIT');
   }
 
   /** A rollback that fails must not hide the error that led to it: the session is thrown away, and its transaction with it. */
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     try {
-      await ours(connection).execute('ROLLBACK');
+      await ours(connection).end('ROLLBACK');
     } catch {
       ours(connection).markBroken();
     }

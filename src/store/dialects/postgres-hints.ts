@@ -33,7 +33,7 @@ export class PostgresHints implements HintRelay {
   #listener: ((hint: Hint) => void) | null = null;
   #client: Client | null = null;
   #connecting = false;
-  #timer: NodeJS.Timeout | null = null;
+  #sending = false;
   #closed = false;
 
   constructor(config: ClientConfig) {
@@ -48,26 +48,28 @@ export class PostgresHints implements HintRelay {
   /** At once if none was sent just now, else together with those that come until then. */
   tell(hints: ReadonlySet<Hint>): void {
     for (const hint of hints) this.#waiting.add(hint);
-    if (this.#timer === null) this.#flush();
+    void this.#send();
     void this.#connect();
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
     const client = this.#client;
     this.#client = null;
     await client?.end().catch(() => {});
   }
 
-  #flush(): void {
-    this.#timer = null;
-    const client = this.#client;
-    if (this.#closed || client === null || this.#waiting.size === 0) return;
-    const words = [...this.#waiting].join(' ');
-    this.#waiting.clear();
-    client.query(`select pg_notify(${CHANNEL}, $1)`, [words]).catch(() => {}); // a hint lost; the session's end is told by its own event
-    this.#timer = setTimeout(() => this.#flush(), FLUSH_MS).unref();
+  async #send(): Promise<void> {
+    if (this.#sending) return;
+    this.#sending = true;
+    for (let client = this.#client; client !== null && this.#waiting.size > 0; client = this.#client) {
+      const words = [...this.#waiting].join(' ');
+      this.#waiting.clear();
+      // A failure is a hint lost; the session's end is told by its own event.
+      await client.query(`select pg_notify(${CHANNEL}, $1)`, [words]).catch(() => {});
+      await new Promise((resolve) => setTimeout(resolve, FLUSH_MS).unref());
+    }
+    this.#sending = false;
   }
 
   async #connect(): Promise<void> {
@@ -85,7 +87,7 @@ export class PostgresHints implements HintRelay {
       this.#connecting = false;
       if (this.#closed) return void (await client.end());
       this.#client = client;
-      this.#flush();
+      void this.#send();
     } catch {
       this.#connecting = false;
       await client.end().catch(() => {});

@@ -4,6 +4,7 @@ import type { Dialect } from '../dialect.ts';
 import type { ColumnKind, Table } from '../table.ts';
 import { alterTable } from './alter-table.ts';
 import { loose, onConflict } from './on-conflict.ts';
+import { NOW } from './postgres-connection.ts';
 import { isTransient, refusal } from './postgres-errors.ts';
 
 /** First keys of our advisory locks; the second is made of the schema, so that two installations in one database do not meet. */
@@ -18,8 +19,7 @@ export const postgresDialect = (clock?: () => EpochMs): Dialect => ({
   name: 'postgres',
   now: async (db) => {
     if (clock !== undefined) return clock();
-    const query = sql<{ now: bigint }>`select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now`;
-    const [row] = (await query.execute(db)).rows;
+    const [row] = (await sql<{ now: bigint }>`${sql.raw(NOW)}`.execute(db)).rows;
     if (row === undefined) throw new Error('The database did not tell its time.');
     return row.now;
   },

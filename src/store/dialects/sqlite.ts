@@ -12,8 +12,8 @@ import { sqliteKysely } from './sqlite-driver.ts';
 /** For opening and for reading; the writer waits for its turn without blocking the thread (sqlite-driver.ts). */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Pages that a connection keeps, as far as it needs them; SQLite's own 2 MB hold the indexes of a few thousand events. */
-const CACHE_KIB = 32_768;
+/** Pages that the writer keeps, as far as it needs them; SQLite's own 2 MB hold the indexes of a few thousand events. */
+const CACHE_KIB = 16_384;
 /** Of 4 KiB: the log grows to 32 MB before its pages, of which many are the same by then, are written to the database. */
 const CHECKPOINT_PAGES = 8_000;
 
@@ -89,10 +89,10 @@ export interface SqliteConnections {
  * commit that returned survives the machine's power; readers go on while the writer writes.
  */
 export const openSqlite = (file: string, hook: StatementHook | null): SqliteConnections => {
-  const pragmas = `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA foreign_keys = ON; PRAGMA cache_size = -${CACHE_KIB};`;
+  const pragmas = `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA foreign_keys = ON;`;
   const database = new DatabaseSync(file);
   database.exec(
-    `${pragmas} PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA busy_timeout = 0;`,
+    `${pragmas} PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA busy_timeout = 0;`,
   );
   const writer = new Kysely<Database>({
     dialect: sqliteKysely(new SqliteConnection(database, hook), 'BEGIN IMMEDIATE'),

@@ -4,6 +4,7 @@ import type { Asset, AssetState, SchemaRecord, TagRecord, Verdict } from '../../
 import type { Version, VersionRef } from '../../core/asset/version.ts';
 import { big, bigOrNull, flag, flagOrNull, isSet, num, numOrNull, optionalFlag, parse, text } from '../codecs.ts';
 import type { Row } from '../database.ts';
+import type { ListedEvent } from '../store.ts';
 
 /** Rows of the asset tables ↔ core's values. Words of closed lists were written by us, so they are read back as they are. */
 
@@ -194,8 +195,9 @@ export const tagRow = (record: TagRecord, assetId: bigint) => ({
   deleted: flag(record.deleted),
 });
 
-export const eventOf = (row: Row<'t_ds_asset_event'>): RecordedEvent & { readonly id: number } => ({
+export const eventOf = (row: Row<'t_ds_asset_event'>): ListedEvent => ({
   id: num(row.id),
+  duplicates: num(row.duplicate_count),
   dedupKey: row.dedup_key,
   assetKey: row.asset_key as AssetKey,
   eventType: row.event_type as RecordedEvent['eventType'],

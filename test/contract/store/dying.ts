@@ -129,7 +129,7 @@ const EXPECTED = {
 /** Dies before and after every commit of the main path, and inside its transactions; whoever comes next finishes it, once. */
 export const dyingSuite = (backend: Backend): void => {
   describe('dying at any point of the main path', () => {
-    test('loses nothing and does nothing twice', { timeout: 60_000 }, async () => {
+    test('loses nothing and does nothing twice', { timeout: 120_000 }, async () => {
       let points = 0;
       for (let died = true; died; points += 1) {
         clock.time = START;

@@ -4,6 +4,7 @@ import { dyingSuite } from './dying.ts';
 import { groupSuite } from './groups.ts';
 import { ownershipSuite } from './ownership.ts';
 import { pinSuite } from './pins.ts';
+import { pushSuite } from './pushes.ts';
 import { runSuite } from './runs.ts';
 import type { Backend } from './support.ts';
 import { waitingSuite } from './waiting.ts';
@@ -12,6 +13,7 @@ import { waitingSuite } from './waiting.ts';
 export const storeContract = (backend: Backend): void => {
   definitionSuite(backend);
   assetSuite(backend);
+  pushSuite(backend);
   groupSuite(backend);
   runSuite(backend);
   pinSuite(backend);

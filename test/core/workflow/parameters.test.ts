@@ -61,9 +61,26 @@ describe('what a script reads', () => {
   });
 
   test('shell variables, unknown names and everything else stay', () => {
-    const script = 'for f in ${FILES[@]}; do echo "${f%.csv} $HOME ${x:-{}} $(date) ${asset.payments.tag}"; done # }';
+    const script = 'for f in ${FILES[@]}; do echo "${f%.csv} $HOME ${x:-{}} $(date) ${assets}"; done # }';
     expect(rendered(script)).toBe(script);
     expect(rendered('${OUT:-${asset.orders.snapshot_id}}')).toBe('${OUT:-9007199254740993}');
+  });
+
+  test('a fact of a table that the run does not have is refused in our words, not in those of the shell', () => {
+    const refused = (script: string) => {
+      const parameters = resolveParameters(sources());
+      const result = parameters.ok ? render(script, parameters.value) : parameters;
+      return result.ok ? 'rendered' : `${result.problem.code} ${result.problem.detail}`;
+    };
+    expect(refused('cat ${asset.payments.tag}')).toBe(
+      'BAD_PARAMETER ${asset.payments.tag} has no value: this run has pinned no asset under the alias "payments" (pinned are orders); correct the alias, or start the run with --pin.',
+    );
+    expect(refused('cat ${asset.orders.snapshotid}')).toBe(
+      'BAD_PARAMETER ${asset.orders.snapshotid} has no value: did you mean ${asset.orders.snapshot_id}?',
+    );
+    expect(refused('cat ${trigger.id}')).toBe(
+      'BAD_PARAMETER ${trigger.id} has no value: use ${trigger.key} or ${trigger.group}.',
+    );
   });
 
   test('the business day is the one of the workflow’s time zone, counted from the schedule time', () => {
