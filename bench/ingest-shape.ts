@@ -15,7 +15,7 @@ const SLOW = 5;
 export const keyAt = (number: number): AssetKey => `custom://bench/t${number}` as AssetKey;
 
 /** Numbers that look like chance and are the same in every run. */
-export const chance = (seed: number): (() => number) => {
+const chance = (seed: number): (() => number) => {
   let state = seed;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

@@ -9,7 +9,7 @@ export interface RecordedWrite {
   readonly step: number;
 }
 
-export const RECORDED_WRITES: readonly RecordedWrite[] = [
+const RECORDED_WRITES: readonly RecordedWrite[] = [
   { writer: 'dwd', reads: { ods_order_latest: '2', ods_payment_latest: '1' }, step: 5 },
   { writer: 'dwd', reads: { ods_order_latest: '4', ods_payment_latest: '2' }, step: 11 },
   { writer: 'dwd', reads: { ods_order_latest: '6', ods_payment_latest: '4' }, step: 22 },

@@ -1,4 +1,4 @@
-import type { Cursor, Outcome, OutcomeKind, Poll, TagChange } from '../core/asset/poll.ts';
+import type { Cursor, Poll } from '../core/asset/poll.ts';
 import type { Files } from '../files/files.ts';
 
 /** The formats whose tables Sluice reads itself. */
@@ -12,7 +12,7 @@ export interface TableRef {
   readonly files: Files;
 }
 
-export type { Cursor, Outcome, OutcomeKind, Poll, TagChange };
+export type { Cursor, Poll };
 
 export interface PollOptions {
   /** At most this many newest commits are read by a first poll (semantics.md, 3: 1,000). Ignored with a cursor. */

@@ -5,7 +5,7 @@ import { describe, test } from 'vitest';
 const PROJECT = resolve(import.meta.dirname, '../..');
 
 /** Absolute path of the folder with recordings and fixtures (`SLUICE_SHARED`, else `../shared` beside the project), or null if there is none. */
-export function sharedFolder(): string | null {
+function sharedFolder(): string | null {
   const folder = resolve(PROJECT, process.env['SLUICE_SHARED'] ?? '../shared');
   return existsSync(folder) && statSync(folder).isDirectory() ? folder : null;
 }

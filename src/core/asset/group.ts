@@ -1,7 +1,7 @@
 import type { EpochMs } from '../time.ts';
 import type { Condition, Leaf } from './condition.ts';
 import type { AssetKey } from './key.ts';
-import type { Asset, AssetState, QualityStatus, SchemaStatus, Verdict } from './state.ts';
+import type { Asset, AssetState, SchemaStatus, Verdict } from './state.ts';
 import type { Pin, Pins, Version, VersionRef } from './version.ts';
 
 /** Where a group begins (semantics.md, 3): only what is new, what is there now, or a given version per asset. */
@@ -79,5 +79,3 @@ export type Evaluation =
       /** When time alone may change the answer; null: only an event can. */
       readonly nextAt: EpochMs | null;
     };
-
-export type { QualityStatus };

@@ -28,7 +28,7 @@ export const factsOf = async (
   return found;
 };
 
-/** `reach`: so many versions at least, unless there are fewer. */
+/** `lock`: for a change, whose transaction remembers itself what it leaves behind. `reach`: so many versions at least, unless there are fewer. */
 interface Wanted {
   readonly lock: boolean;
   readonly reach: number;
@@ -57,7 +57,8 @@ const addFacts = async (
     stale.map(({ id }) => id),
     reach,
   )) {
-    view.facts.set(hash, facts);
+    // Whoever locks may have written already: what is read then is not committed yet.
+    if (!lock) view.facts.set(hash, facts);
     found.set(hash, facts);
   }
 };

@@ -5,7 +5,7 @@ import type { AssetHistory } from '../../core/asset/state.ts';
 import type { Tx } from '../engine.ts';
 import type { AssetFacts } from '../facts-cache.ts';
 import type { StatedReceipt } from '../store.ts';
-import { type Change, countKnown, versionAfter, writeChanges } from './asset-effects.ts';
+import { type Change, countKnown, KnownVersion, versionAfter, writeChanges } from './asset-effects.ts';
 import { factsOf, grown, holdsNewestCut, NEWEST } from './asset-facts.ts';
 import { loadHistory, lockAsset, type Named, unknownAsset } from './asset-load.ts';
 
@@ -46,10 +46,14 @@ export const recordStated = async (
     await recordRound(tx, [...round.values()], { facts, receipts, repeated: [], reach });
     left = later;
   }
-  for (const { hash } of events.map((event) => ({ hash: tx.sha256(event.assetKey) }))) {
-    const now = facts.get(hash);
-    tx.afterCommit(() => (now === undefined ? tx.facts.delete(hash) : tx.facts.set(hash, now)));
-  }
+  const touched = new Set(events.map((event) => tx.sha256(event.assetKey)));
+  tx.afterCommit(() => {
+    for (const hash of touched) {
+      const now = facts.get(hash);
+      if (now === undefined) tx.facts.delete(hash);
+      else tx.facts.set(hash, now);
+    }
+  });
   return receipts;
 };
 
@@ -84,7 +88,10 @@ const recordRound = async (tx: Tx, round: readonly Given[], memory: Memory): Pro
   }
   const named = taken.flatMap(({ stated }) => (stated === null ? [] : tx.sha256(stated.dedupKey)));
   const known = await countKnown(tx, [...named, ...memory.repeated.splice(0)]);
-  const fresh = taken.filter(({ stated }) => stated === null || !known.has(tx.sha256(stated.dedupKey)));
+  const isKnown = ({ stated }: Taken): boolean => stated !== null && known.has(tx.sha256(stated.dedupKey));
+  if (memory.reach === 'NEWEST' && taken.some((one) => isKnown(one) && one.change.effects.newVersions.length > 0))
+    throw new KnownVersion('What is ahead of the newest versions is an older one, told again.');
+  const fresh = taken.filter((one) => !isKnown(one));
   await writeChanges(
     tx,
     fresh.map(({ change }) => change),

@@ -281,7 +281,8 @@ export const pushSuite = (backend: Backend): void => {
       'what is stated is keyed by its event id alone: again, it is a duplicate, also of another type',
       withStore(backend, async ({ store }) => {
         await trusted(store, FEED);
-        const lag = (eventType: StatedEvent['eventType'], eventId: string | null) => stated(FEED, { eventType, eventId });
+        const lag = (eventType: StatedEvent['eventType'], eventId: string | null) =>
+          stated(FEED, { eventType, eventId });
         expect(
           await push(
             store,
@@ -299,7 +300,11 @@ export const pushSuite = (backend: Backend): void => {
       'a lagging CDC feed holds back the groups that ask for it, until it has caught up',
       withStore(backend, async ({ store }) => {
         await trusted(store, FEED, { cdcLag: 'RECOVERED' });
-        await push(store, stated(FEED, { eventType: 'CDC_LAG_DETECTED' }), committed(FEED, 'x', { sequenceNumber: 1n }));
+        await push(
+          store,
+          stated(FEED, { eventType: 'CDC_LAG_DETECTED' }),
+          committed(FEED, 'x', { sequenceNumber: 1n }),
+        );
         expect(await fires(store)).toEqual([]);
         await push(store, stated(FEED, { eventType: 'CDC_LAG_RECOVERED' }));
         expect(await fires(store)).toHaveLength(1);
