@@ -1,3 +1,4 @@
+import { administrationSuite } from './administration.ts';
 import { assetSuite } from './assets.ts';
 import { definitionSuite } from './definitions.ts';
 import { dyingSuite } from './dying.ts';
@@ -19,5 +20,6 @@ export const storeContract = (backend: Backend): void => {
   pinSuite(backend);
   waitingSuite(backend);
   ownershipSuite(backend);
+  administrationSuite(backend);
   if (backend.shared) dyingSuite(backend);
 };
