@@ -14,7 +14,7 @@ import { createLocalExecutor } from './executors/local/local-executor.ts';
 import { createDispatcher } from './master/dispatcher.ts';
 import { after, type Duty } from './master/duty.ts';
 import { createLauncher } from './master/launcher.ts';
-import { createObserver, type Observer } from './master/observer.ts';
+import { createObserver, type Observer, sampleInto } from './master/observer.ts';
 import { createReaper } from './master/reaper.ts';
 import { createReconciler } from './master/reconciler.ts';
 import { createResolver } from './master/resolver.ts';
@@ -111,6 +111,7 @@ const startLocked = async (settings: ServerSettings, hooks: ServerHooks, lock: F
     attemptLog: (id, runId, offset, limit) => executor.log(id, runId, offset, limit),
     notReady: () => reasonsNotReady(store),
     metrics: master.metrics,
+    onStated: master.observer.stated,
     declarations: { timezone: settings.timezone, checkTask },
     tokens: [{ name: 'admin', token, grants: 'admin' }],
     allowedHosts: settings.allowedHosts,
@@ -170,10 +171,16 @@ interface Parts {
 /** The duties, each with its loop, and who wakes whom. */
 const startMaster = (
   parts: Parts,
-): { readonly scanner: Scanner; readonly metrics: Metrics; readonly stop: () => Promise<void> } => {
+): {
+  readonly scanner: Scanner;
+  readonly metrics: Metrics;
+  readonly observer: Observer;
+  readonly stop: () => Promise<void>;
+} => {
   const { store, clock, log } = parts;
   const metrics = createMetrics();
-  const observer = createObserver(log.child('master'), metrics);
+  const observer = createObserver(log.child('master'), metrics, clock.now);
+  metrics.onScrape(() => sampleInto(metrics, store.admin));
   const scanner = createScanner(parts, observer);
   const wake = (name: string): void => services.get(name)?.wake();
   const worker = createWorker(parts, observer, () => wake('dispatcher'));
@@ -208,7 +215,7 @@ const startMaster = (
     await Promise.all([...services.values()].map((service) => service.stop()));
     await scanner.settle();
   };
-  return { scanner, metrics, stop };
+  return { scanner, metrics, observer, stop };
 };
 
 const noticingLoss =

@@ -1,9 +1,10 @@
+import type { StatedEvent } from '../core/asset/event.ts';
 import type { AssetKey } from '../core/asset/key.ts';
 import type { WorkflowDefaults } from '../core/declaration-workflow.ts';
 import type { AttemptId } from '../executors/executor.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
-import type { Store } from '../store/store.ts';
+import type { StatedReceipt, Store } from '../store/store.ts';
 
 /** What a route asks of its caller. A token that may do a later one may do the earlier ones. PUBLIC needs no token. */
 export const PERMISSIONS = ['public', 'read', 'operate', 'admin'] as const;
@@ -29,6 +30,8 @@ export interface ApiDeps {
     offset: number,
     limit: number,
   ) => Promise<{ readonly bytes: Uint8Array; readonly size: number }>;
+  /** Told of every statement that was taken or refused, for the numbers. */
+  readonly onStated?: (events: readonly StatedEvent[], receipts: readonly StatedReceipt[]) => void;
   /** What keeps the server from doing its work, in sentences; empty: it is ready. */
   readonly notReady: () => Promise<readonly string[]>;
   readonly metrics: { readonly contentType: string; text(): Promise<string> };

@@ -20,6 +20,7 @@ import { operate, startManually } from './queries/run-start.ts';
 import * as work from './queries/run-work.ts';
 import { expireWait, nextWaitDeadlineAt, overdueWaits } from './queries/task-expire.ts';
 import { explainTask } from './queries/task-why.ts';
+import { sample } from './queries/sample.ts';
 import { listWorkflowVersions, releaseWorkflow, removeWorkflow, workflowVersion } from './queries/workflow-admin.ts';
 import type {
   AdminStore,
@@ -279,11 +280,15 @@ const adminStore = (engine: Engine): AdminStore => ({
   migrate: async () => migrate(engine.writer, engine.dialect, await engine.dialect.now(engine.writer)),
   takePresence: () => engine.takePresence(),
   claimOwnership: async (owner) => {
-    const generation = await engine.write((tx) => claim(tx, owner));
+    const generation = await engine.write(async (tx) => {
+      for (const hint of ['GROUPS', 'COMMANDS', 'TASKS'] as const) tx.hint(hint); // whoever owned it before looks, and stops
+      return claim(tx, owner);
+    });
     engine.owns(generation);
     return Number(generation);
   },
   now: () => engine.dialect.now(engine.writer),
+  sample: () => engine.read(sample),
 });
 
 /** The next generation. The row's lock makes two who claim at once take two different ones. */

@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely';
-import type { Insertable } from 'kysely';
+import type { Insertable, Updateable } from 'kysely';
 import type { Database } from './database.ts';
 import type { View } from './engine.ts';
 
@@ -12,7 +12,7 @@ type Values = Readonly<Record<string, unknown>>;
 type Place = Pick<View, 'db' | 'dialect'>;
 
 /** Rows in one statement: a few sizes only, so that few texts are kept; SQLite and PostgreSQL take more parameters than these ever have. */
-const SIZES = [64, 16, 4, 1] as const;
+const SIZES = [250, 64, 16, 4, 1] as const;
 
 const texts = new Map<string, string>();
 
@@ -30,8 +30,11 @@ const insertText = ({ dialect }: Place, table: string, columns: readonly string[
   return `insert into ${table} (${columns.join(', ')}) values ${Array.from({ length: rows }, row).join(', ')}`;
 };
 
-/** All rows must have the columns of the first. How many rows were written. */
-const write = async (place: Place, table: string, rows: readonly Values[], ending: string): Promise<number> => {
+/** Says a statement for so many rows. */
+type TextFor = (columns: readonly string[], rows: number) => string;
+
+/** All rows must have the columns of the first. `what` tells statements apart. How many rows were written. */
+const write = async (place: Place, what: string, rows: readonly Values[], textFor: TextFor): Promise<number> => {
   const [first] = rows;
   if (first === undefined) return 0;
   const columns = Object.keys(first);
@@ -39,8 +42,7 @@ const write = async (place: Place, table: string, rows: readonly Values[], endin
   let written = 0n;
   for (let at = 0; at < rows.length; ) {
     const size = SIZES.find((each) => each <= rows.length - at) ?? 1;
-    const key = `${place.dialect.name} ${table} ${size} ${names} ${ending}`;
-    const text = remembered(key, () => `${insertText(place, table, columns, size)} ${ending}`);
+    const text = remembered(`${place.dialect.name} ${what} ${size} ${names}`, () => textFor(columns, size));
     const values = rows.slice(at, at + size).flatMap((row) => columns.map((column) => row[column] ?? null));
     const result = await place.db.executeQuery(CompiledQuery.raw(text, values));
     written += result.numAffectedRows ?? 0n;
@@ -54,7 +56,10 @@ export const insertMany = <T extends keyof Database>(
   place: Place,
   table: T,
   rows: readonly Insertable<Database[T]>[],
-): Promise<number> => write(place, table, rows as readonly Values[], 'on conflict do nothing');
+): Promise<number> => insert(place, table, rows as readonly Values[], 'on conflict do nothing');
+
+const insert = (place: Place, table: string, rows: readonly Values[], ending: string): Promise<number> =>
+  write(place, `${table} ${ending}`, rows, (columns, size) => `${insertText(place, table, columns, size)} ${ending}`);
 
 /**
  * Inserts rows, or sets the other columns of those that have the same values in `keys` (a unique key). `onlyIf`: SQL that must hold for that,
@@ -70,5 +75,27 @@ export const upsertMany = <T extends keyof Database>(
   const columns = Object.keys(rows[0] ?? {}).filter((column) => !(keys as readonly string[]).includes(column));
   const set = columns.map((column) => `${column} = excluded.${column}`).join(', ');
   const ending = `on conflict (${keys.join(', ')}) do update set ${set}${onlyIf === '' ? '' : ` where ${onlyIf}`}`;
-  return write(place, table, rows as readonly Values[], ending);
+  return insert(place, table, rows as readonly Values[], ending);
+};
+
+/** Sets the other columns of the rows that have these values in `key`; none may be null. How many rows were written. */
+export const updateMany = <T extends keyof Database>(
+  place: Place,
+  table: T,
+  rows: readonly Updateable<Database[T]>[],
+  key: keyof Database[T] & string,
+): Promise<number> => {
+  const kinds = Object.values(rows[0] ?? {}).map((value) => (typeof value === 'bigint' ? 'bigint' : 'text'));
+  return write(place, `update ${table}`, rows as readonly Values[], (columns, size) => {
+    let n = 0;
+    // The first row says what the columns are: a parameter alone would be a text.
+    const value = (at: number, first: boolean): string => {
+      const parameter = place.dialect.parameter((n += 1));
+      return first ? `cast(${parameter} as ${kinds[at]})` : parameter;
+    };
+    const row = (_: unknown, i: number): string => `(${columns.map((_, at) => value(at, i === 0)).join(', ')})`;
+    const set = columns.filter((column) => column !== key).map((column) => `${column} = given.${column}`);
+    return `with given (${columns.join(', ')}) as (values ${Array.from({ length: size }, row).join(', ')})
+      update ${table} set ${set.join(', ')} from given where ${table}.${key} = given.${key}`;
+  });
 };

@@ -175,11 +175,14 @@ export interface AssetStore {
 /** What one evaluation decided; `fired` names the run that it made. */
 export interface EvaluationReport {
   readonly workflow: string;
+  readonly workflowCode: number;
   readonly group: string;
   readonly ready: boolean;
   readonly leaves: readonly Leaf[];
   readonly changed: boolean;
   readonly fired: { readonly runId: number; readonly triggerKey: string; readonly pins: Pins } | null;
+  /** It was ready, but its trigger key had fired before. */
+  readonly suppressed?: boolean;
   /** Set: the group is that of an attempt of this task, which waits. */
   readonly task: string | null;
   /** The attempt that it released. */
@@ -393,6 +396,22 @@ export interface IdempotencyStore {
   free(key: string): Promise<void>;
 }
 
+/** What a scrape of the metrics shows. */
+export interface Sample {
+  readonly now: EpochMs;
+  readonly assets: readonly {
+    readonly key: AssetKey;
+    /** Of the newest version; null: there is none. */
+    readonly commitTime: EpochMs | null;
+    readonly watermark: EpochMs | null;
+  }[];
+  /** Groups whose evaluation is due, runs to launch, attempts that an executor has, attempts to hand out. */
+  readonly evaluations: number;
+  readonly commands: number;
+  readonly running: number;
+  readonly submitted: number;
+}
+
 export interface AdminStore {
   schemaVersion(): Promise<{ readonly current: number; readonly newest: number }>;
   migrate(): Promise<readonly string[]>;
@@ -404,4 +423,5 @@ export interface AdminStore {
   /** Becomes the owner: a new generation, checked by every transaction that a master makes. An older owner's transactions fail from then on. */
   claimOwnership(owner: string): Promise<number>;
   now(): Promise<EpochMs>;
+  sample(): Promise<Sample>;
 }

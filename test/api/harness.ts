@@ -41,9 +41,14 @@ export const TOKEN = 'admin-token';
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 export const segment = encodeURIComponent;
 
-export const openApi = async (changes: Partial<ApiDeps> = {}, extra: readonly Routes[] = []): Promise<Api> => {
+/** `url`: a database file, for what must survive a restart or is prepared by SQL. */
+export const openApi = async (
+  changes: Partial<ApiDeps> = {},
+  extra: readonly Routes[] = [],
+  url = ':memory:',
+): Promise<Api> => {
   const clock = simulatedClock();
-  const store = await openStore({ url: ':memory:', clock: clock.now, nonce, sha256 });
+  const store = await openStore({ url, clock: clock.now, nonce, sha256 });
   await store.admin.migrate();
   await store.admin.claimOwnership('test');
   const scans: string[] = [];

@@ -188,7 +188,7 @@ test('exit codes: 0 done, 1 failed, 2 written wrongly', LIMIT, async () => {
   }
   const waited = await sluice(place, ['run', 'broken', '--wait']);
   expect(waited.code).toBe(1);
-  expect(waited.stdout).toMatch(/run 1: failed[\s\S]*fails\s+SHELL\s+failed\s+1\s+\S+ s\s+4/);
+  expect(waited.stdout).toMatch(/run 1: failed[\s\S]*fails\s+SHELL\s+failed\s+1\s+\S+ m?s\s+4/);
   expect((await sluice(place, ['--help'])).code).toBe(0);
 });
 

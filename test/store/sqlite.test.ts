@@ -101,7 +101,7 @@ test('an older Sluice refuses the database of a newer one, and leaves it as it i
 });
 
 test('another kind of database is refused in words', async () => {
-  await expect(open('postgres://localhost/sluice')).rejects.toMatchObject({ code: 'BAD_CONFIG' });
+  await expect(open('mysql://localhost/sluice')).rejects.toMatchObject({ code: 'BAD_CONFIG' });
 });
 
 test('a commit that returned survives power loss: WAL and synchronous FULL', async () => {

@@ -122,7 +122,4 @@ export const DependencyInput = Type.Object({
 });
 
 /** One row or up to 1,000. */
-export const DependenciesInput = Type.Union([
-  Type.Object({}),
-  Type.Array(Type.Unknown(), { minItems: 1, maxItems: 1000 }),
-]);
+export const DependenciesInput = Type.Union([Type.Object({}), Type.Array(Type.Unknown(), { maxItems: 1000 })]);

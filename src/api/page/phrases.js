@@ -8,6 +8,13 @@ const PHRASES = [
   [/^(.+?)((?:; .+)+)$/s, ([first = '', rest = ''], of) => [first, ...rest.slice(2).split('; ')].map(of).join('；')],
   [/^newest is (.+?): (.+)$/s, ([version = '', why = ''], of) => `最新是 ${of(version)}：${of(why)}`],
   [/^newest is (\S+)$/, ([id]) => `最新是 ${id}`],
+  [/^newest is (\S+), (which .+)$/, ([id, what = ''], of) => `最新是 ${id}，${of(what)}`],
+  [/^which run (\d+) has used$/, ([run]) => `运行 ${run} 已用过`],
+  [/^which was there when the group began$/, () => '本组开始时已在'],
+  [
+    /^no new data since (\S+?)(?:, (which .+))?$/,
+    ([id, what], of) => `自 ${id}${what === undefined ? '' : `（${of(what)}）`}以来没有新数据`,
+  ],
   [
     new RegExp(`^${VERSION}(?:, tag (.+))?$`),
     ([id, operation, time, tag]) => `${id}（${operation}，${time}）${tag === undefined ? '' : `，标签 ${tag}`}`,

@@ -5,6 +5,7 @@ import { SluiceError } from '../../core/errors.ts';
 import { refuse, type Result } from '../../core/result.ts';
 import { EventBody, EventInput, EventsInput, EventsReceiptBody } from '../contract/asset-events.ts';
 import { AssetKeyText, PageOf, PageQuery, ProjectParam } from '../contract/common.ts';
+import type { ApiDeps } from '../deps.ts';
 import { exactNumbers } from '../json-body.ts';
 import { describe } from '../problems.ts';
 import { keyOf, projectName } from '../projects.ts';
@@ -36,7 +37,7 @@ export const assetEventRoutes: Routes = (app, deps) => {
     },
     async (request, reply) => {
       const project = await projectName(deps.store, request.params.projectCode);
-      return reply.code(202).send(await push(deps.store, project, request, request.body));
+      return reply.code(202).send(await push(deps, project, request, request.body));
     },
   );
   app.get(
@@ -69,7 +70,7 @@ export const assetEventRoutes: Routes = (app, deps) => {
 };
 
 const push = async (
-  store: Store,
+  { store, onStated }: ApiDeps,
   project: string,
   request: FastifyRequest,
   body: unknown,
@@ -87,7 +88,9 @@ const push = async (
   }
   const foreign = await foreigners(store, project, events);
   const ours = events.filter(({ index }) => !foreign.some((refusal) => refusal.index === index));
-  const receipts = await store.assets.recordStated(ours.map(({ event }) => event));
+  const stated = ours.map(({ event }) => event);
+  const receipts = await store.assets.recordStated(stated);
+  onStated?.(stated, receipts);
   const indexes = Array.isArray(body) ? ours.map(({ index }) => index) : null;
   return answerStated(receipts, indexes, [...refused, ...foreign]);
 };

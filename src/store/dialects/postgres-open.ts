@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { Kysely } from 'kysely';
-import { type ClientConfig, Pool, type PoolClient, types } from 'pg';
+import { type ClientConfig, type CustomTypesConfig, Pool, type PoolClient, types } from 'pg';
 import { SluiceError } from '../../core/errors.ts';
 import type { Database, Db } from '../database.ts';
 import type { StatementHook } from '../dialect.ts';
@@ -38,14 +38,15 @@ const IDLE_IN_TRANSACTION_MS = 15_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 
-const INT2 = 21;
-const INT4 = 23;
-const INT8 = 20;
+/** PostgreSQL's numbers for int8, int2 and int4. */
+const WHOLE: ReadonlySet<number> = new Set([20, 21, 23]);
 
 /** Whole numbers are bigint, as SQLite's are. */
-const exact = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    oid === INT8 || oid === INT4 || oid === INT2 ? BigInt : types.getTypeParser(oid, format ?? 'text')) as never,
+const exact: CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') => {
+    const usual = types.getTypeParser(oid, format ?? 'text') as (text: string) => unknown;
+    return WHOLE.has(oid) ? BigInt : usual;
+  },
 };
 
 /** Opens a database, and waits for it where it cannot be reached. Throws DATABASE_UNREACHABLE after that, BAD_CONFIG where it cannot be used. */
@@ -93,9 +94,11 @@ const clientConfig = (url: string): ClientConfig => ({
 
 /**
  * The server finds out within half a minute that our machine is gone, and drops our locks (where it cannot, it says nothing). A commit that
- * returned is on its disk, even if it is set up to be careless.
+ * returned is on its disk, even if it is set up to be careless. And whatever we ask has an index: a statement that was prepared while its table
+ * was small must not go through all of it once it has grown, which is until statistics are next gathered.
  */
 const SESSION = `set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3;
+  set enable_seqscan = off;
   select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`;
 
 const poolOf = (config: ClientConfig, max: number): Pool => {

@@ -11,7 +11,7 @@ import { isTransient, refusal } from './postgres-errors.ts';
 export const LOCKS = { presence: 0x51_0001, migration: 0x51_0002, oneAtATime: 0x51_0003 } as const;
 
 /**
- * READ COMMITTED with row locks: whoever decides from a row locks it first, in the order master, asset state, run, group, queue, task, so
+ * READ COMMITTED with row locks: whoever decides from a row locks it first, in the order master, run, asset state, group, queue, task, so
  * that no two wait for each other; where two still do, PostgreSQL undoes one and the engine does it again. `clock`: instead of the
  * database's own, for tests.
  */

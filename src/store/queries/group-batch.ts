@@ -38,28 +38,27 @@ export const evaluateBatch = async (tx: Tx, ids: readonly bigint[]): Promise<Bat
   if (queued.length > 0)
     await tx.db.deleteFrom('t_ds_asset_evaluation_queue').where(tx.dialect.among('group_id', queued)).execute();
   const decided = await decideAll(tx, ours);
-  const reports: EvaluationReport[] = [];
   const waiting = rows.filter((row) => row.task_instance_id !== null).map((row) => row.id);
-  const again: bigint[] = [];
-  for (const { row, workflow, facts, evaluation } of decided) {
-    if (evaluation === null || evaluation.ready) {
-      again.push(row.id);
-      continue;
-    }
-    const { leaves, nextAt } = evaluation;
-    const changed = await storeLeaves(tx, { row, facts }, evaluation);
-    if (nextAt !== null) await enqueue(tx, [row.id], nextAt);
-    reports.push({
+  const again = decided.filter(({ evaluation }) => evaluation === null || evaluation.ready).map(({ row }) => row.id);
+  const undecided = decided.flatMap(({ evaluation, ...group }) =>
+    evaluation === null || evaluation.ready ? [] : [{ ...group, evaluation }],
+  );
+  const changed = await storeLeaves(tx, undecided);
+  for (const { row, evaluation } of undecided)
+    if (evaluation.nextAt !== null) await enqueue(tx, [row.id], evaluation.nextAt);
+  const reports = undecided.map(
+    ({ row, workflow, evaluation }): EvaluationReport => ({
       workflow: workflow.name,
+      workflowCode: Number(workflow.code),
       group: row.dependency_group,
       ready: false,
-      leaves,
-      changed,
+      leaves: evaluation.leaves,
+      changed: changed.has(row.id),
       fired: null,
       task: null,
       released: null,
-    });
-  }
+    }),
+  );
   await enqueueQuietly(tx, again, tx.now);
   return { reports, alone: again, waiting };
 };
@@ -91,7 +90,7 @@ const groupRows = async ({ db, dialect }: View, ids: readonly bigint[]): Promise
 
 interface Decided {
   readonly row: BatchRow;
-  readonly workflow: { readonly name: string };
+  readonly workflow: Pick<WorkflowHead, 'code' | 'name'>;
   readonly facts: GroupFacts;
   /** null: the newest versions do not decide it. */
   readonly evaluation: Evaluation | null;

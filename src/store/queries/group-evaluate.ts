@@ -4,6 +4,7 @@ import type { Evaluation, GroupFacts } from '../../core/asset/group.ts';
 import { triggerKey } from '../../core/asset/trigger-key.ts';
 import type { Pins } from '../../core/asset/version.ts';
 import type { EpochMs } from '../../core/time.ts';
+import { insertMany, updateMany } from '../bulk.ts';
 import { flag, leavesJson, num, pinsJson } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { Tx, View } from '../engine.ts';
@@ -58,16 +59,18 @@ export const evaluateQueued = async (tx: Tx, groupId: bigint): Promise<Evaluatio
   if (row === undefined) return null;
   if (row.task_instance_id !== null) return evaluateWaiting(tx, row);
   const { loaded, evaluation } = await decide(tx, row);
-  const changed = await storeLeaves(tx, loaded, evaluation);
+  const changed = (await storeLeaves(tx, [{ ...loaded, evaluation }])).has(row.id);
   const fired = evaluation.ready ? await fire(tx, loaded, evaluation.pins, evaluation.leaves) : null;
   if (!evaluation.ready && evaluation.nextAt !== null) await enqueue(tx, [groupId], evaluation.nextAt);
   return {
     workflow: loaded.workflow.name,
+    workflowCode: num(loaded.workflow.code),
     group: row.dependency_group,
     ready: evaluation.ready,
     leaves: evaluation.leaves,
     changed,
     fired,
+    suppressed: evaluation.ready && fired === null,
     task: null,
     released: null,
   };
@@ -77,12 +80,23 @@ export const evaluateQueued = async (tx: Tx, groupId: bigint): Promise<Evaluatio
 const evaluateWaiting = async (tx: Tx, row: GroupRow): Promise<EvaluationReport> => {
   const { loaded, evaluation } = await decide(tx, row);
   const { ready, leaves } = evaluation;
-  const changed = ready || (await storeLeaves(tx, loaded, evaluation));
+  const changed = ready || (await storeLeaves(tx, [{ ...loaded, evaluation }])).has(row.id);
   const released = ready ? await releaseTask(tx, loaded, evaluation.pins, leaves) : null;
   const next = ready ? null : checkAgainAt(loaded, evaluation.nextAt, tx.now);
   if (next !== null) await enqueue(tx, [row.id], next);
   const task = loaded.owner?.task.name ?? null;
-  return { workflow: loaded.workflow.name, group: groupName(row), ready, leaves, changed, fired: null, task, released };
+  const { name: workflow, code } = loaded.workflow;
+  return {
+    workflow,
+    workflowCode: num(code),
+    group: groupName(row),
+    ready,
+    leaves,
+    changed,
+    fired: null,
+    task,
+    released,
+  };
 };
 
 /** When time alone may change the answer, or when the task asks to be looked at anyway. */
@@ -93,37 +107,43 @@ const checkAgainAt = ({ owner }: LoadedGroup, nextAt: EpochMs | null, now: Epoch
   return nextAt !== null && nextAt < anyway ? nextAt : anyway;
 };
 
+/** A decision that leaves its group waiting. */
+interface Undecided {
+  readonly row: Pick<GroupRow, 'id' | 'ready' | 'task_instance_id'>;
+  readonly facts: Pick<GroupFacts, 'previous'>;
+  readonly evaluation: Evaluation;
+}
+
 /**
- * Stores the tree where an answer or its code changed, and each such leaf in the history. What a leaf compares may say something else each
- * time; that is shown when somebody asks, and follows from what is stored. Of a waiting task it is stored too: its run's page shows it.
+ * Stores the trees where an answer or its code changed, and each such leaf in the history; the groups of which that is so. What a leaf compares may
+ * say something else each time; that is shown when somebody asks, and follows from what is stored. Of a waiting task it is stored too: its
+ * run's page shows it.
  */
-export const storeLeaves = async (
-  tx: Tx,
-  {
-    row,
-    facts,
-  }: {
-    readonly row: Pick<GroupRow, 'id' | 'ready' | 'task_instance_id'>;
-    readonly facts: Pick<GroupFacts, 'previous'>;
-  },
-  { leaves, ready }: Evaluation,
-): Promise<boolean> => {
-  if (!sameLeaves(facts.previous, leaves)) tx.hint('CHANGED_GROUPS');
-  const unchanged = row.task_instance_id === null ? sameAnswers : sameLeaves;
-  if (unchanged(facts.previous, leaves) && row.ready === flag(ready)) return false;
-  await tx.db
-    .updateTable('t_ds_asset_dependency_group')
-    .set({ leaves_json: leavesJson(leaves), ready: flag(ready), update_time: tx.now })
-    .where('id', '=', row.id)
-    .execute();
-  const history = [...leaves.filter((leaf) => !holds(facts.previous, leaf)), ...opened(facts.previous, leaves, tx.now)];
-  await tx.dialect.insertIgnore(
-    tx.db,
-    't_ds_asset_leaf_history',
-    history.map((leaf) => historyRow(row.id, leaf)),
+export const storeLeaves = async (tx: Tx, decided: readonly Undecided[]): Promise<ReadonlySet<bigint>> => {
+  if (decided.some(({ facts, evaluation }) => !sameLeaves(facts.previous, evaluation.leaves)))
+    tx.hint('CHANGED_GROUPS');
+  const changed = decided.filter(hasChanged);
+  if (changed.length === 0) return new Set();
+  const rows = changed.map(({ row, evaluation: { leaves, ready } }) => ({
+    id: row.id,
+    leaves_json: leavesJson(leaves),
+    ready: flag(ready),
+    update_time: tx.now,
+  }));
+  await updateMany(tx, 't_ds_asset_dependency_group', rows, 'id');
+  const history = changed.flatMap(({ row, facts: { previous }, evaluation: { leaves } }) =>
+    [...leaves.filter((leaf) => !holds(previous, leaf)), ...opened(previous, leaves, tx.now)].map((leaf) =>
+      historyRow(row.id, leaf),
+    ),
   );
+  await insertMany(tx, 't_ds_asset_leaf_history', history);
   tx.hint('CHANGED_GROUPS');
-  return true;
+  return new Set(changed.map(({ row }) => row.id));
+};
+
+const hasChanged = ({ row, facts, evaluation: { leaves, ready } }: Undecided): boolean => {
+  const unchanged = row.task_instance_id === null ? sameAnswers : sameLeaves;
+  return !unchanged(facts.previous, leaves) || row.ready !== flag(ready);
 };
 
 const holds = (leaves: readonly Leaf[], leaf: Leaf): boolean =>

@@ -22,8 +22,9 @@ import { withStore } from './with-store.ts';
 const trade = workflow('trade', { groups: [group('g', [condition(ORDERS)])] });
 
 const declared = async (store: Store, more: Parameters<typeof asset>[1] = {}): Promise<number> => {
-  await apply(store, project({ assets: [asset(ORDERS, more)], workflows: [trade] }));
+  await apply(store, project({ assets: [asset(ORDERS, more)] }));
   await commits(store, ORDERS, 1);
+  await apply(store, project({ workflows: [trade] }));
   await settle(store);
   return (await store.definitions.workflow(null, 'trade')).code;
 };

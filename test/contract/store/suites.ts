@@ -7,6 +7,7 @@ import { ownershipSuite } from './ownership.ts';
 import { pinSuite } from './pins.ts';
 import { pushSuite } from './pushes.ts';
 import { runSuite } from './runs.ts';
+import { statementSuite } from './statements.ts';
 import type { Backend } from './support.ts';
 import { waitingSuite } from './waiting.ts';
 
@@ -15,6 +16,7 @@ export const storeContract = (backend: Backend): void => {
   definitionSuite(backend);
   assetSuite(backend);
   pushSuite(backend);
+  statementSuite(backend);
   groupSuite(backend);
   runSuite(backend);
   pinSuite(backend);

@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import type { AssetKey } from '../../src/core/asset/key.ts';
+import { commit as committed, poll } from '../contract/store/support.ts';
+import { type Api, apply, BASE, commit, condition, openApi, ORDERS, PAYMENTS, push, segment } from './harness.ts';
+
+const EVENTS = `${BASE}/asset-events`;
+const READ = 'paimon://ods_db/read_by_us';
+
+const withRead = async (): Promise<Api> => {
+  const api = await openApi();
+  await apply(api, {
+    apiVersion: 'sluice/v1',
+    project: 'gmv',
+    assets: [{ key: READ, location: '/warehouse/read_by_us' }, { key: ORDERS }, { key: PAYMENTS }],
+    workflows: [
+      { name: 'w', triggers: [{ group: 'g', all: [condition(ORDERS)] }], tasks: [{ name: 'a', type: 'NOOP' }] },
+    ],
+  });
+  return api;
+};
+
+/** What the scanner would record. */
+const look = async (api: Api, ids: readonly number[]): Promise<void> => {
+  api.clock.advance(1_000);
+  const [target] = await api.store.assets.scanTargets([READ as AssetKey]);
+  const times = { startedAt: api.clock.now(), recordedAt: api.clock.now() };
+  await api.store.assets.recordPoll(
+    READ as AssetKey,
+    target?.revision ?? -1,
+    poll(ids.map((id) => committed(id, { commitTime: api.clock.now() }))),
+    times,
+  );
+};
+
+const events = async (api: Api, assetKey: string, eventType = '') => {
+  const type = eventType === '' ? '' : `&eventType=${eventType}`;
+  const { json } = await api.get(`${EVENTS}?assetKey=${segment(assetKey)}${type}`);
+  return json['items'] as unknown as { snapshotId: string; status: string; sourceType: string; duplicates: number }[];
+};
+
+const state = async (api: Api, assetKey: string) =>
+  (await api.get(`${BASE}/assets/${segment(assetKey)}/state`)).json as unknown as Record<string, unknown>;
+
+describe('a push of a table that Sluice reads', () => {
+  test('makes it due, and is confirmed by what the table shows, or not', async () => {
+    const api = await withRead();
+    await look(api, [1]);
+    const answer = await api.post(EVENTS, [commit(READ, 2), commit(READ, 3)]);
+    expect([answer.status, answer.json['accepted']]).toEqual([202, 2]);
+    expect((await state(api, READ))['latest']).toMatchObject({ snapshotId: '1' });
+    expect(await api.store.assets.scanTargets('WANTED')).toHaveLength(1);
+    const pushed = async () =>
+      (await events(api, READ)).filter((one) => one.sourceType === 'PUSH').map((one) => [one.snapshotId, one.status]);
+    await look(api, [2]);
+    expect(await pushed()).toEqual([
+      ['3', 'HINT'],
+      ['2', 'CONFIRMED'],
+    ]);
+    await look(api, []);
+    await look(api, []);
+    expect(await pushed()).toEqual([
+      ['3', 'UNCONFIRMED'],
+      ['2', 'CONFIRMED'],
+    ]);
+  });
+
+  test('again after the poll is a duplicate, and counted', async () => {
+    const api = await withRead();
+    await look(api, [1]);
+    const answer = await api.post(EVENTS, commit(READ, 1));
+    expect(answer.json).toEqual({ accepted: 0, duplicates: 1, duplicate: true, rejected: [] });
+    expect((await events(api, READ, 'SNAPSHOT_COMMITTED')).map((one) => one.duplicates)).toEqual([1]);
+  });
+});
+
+describe('a push of a table that nobody else can read', () => {
+  test('an older commit changes nothing and is listed with why', async () => {
+    const api = await withRead();
+    await push(api, commit(ORDERS, 7, { commitTime: 7000 }), commit(ORDERS, 5, { commitTime: 5000 }));
+    expect((await state(api, ORDERS))['latest']).toMatchObject({ snapshotId: '7', ordinal: 1 });
+    expect(
+      (await events(api, ORDERS, 'SNAPSHOT_COMMITTED')).map(({ snapshotId, status }) => [snapshotId, status]),
+    ).toEqual([
+      ['5', 'IGNORED_STALE'],
+      ['7', 'RECORDED'],
+    ]);
+    const why = (await api.get(`${BASE}/workflow-definitions/w/why`)).json as unknown as {
+      ignored: { snapshotId: string; status: string; sentence: string }[];
+    };
+    expect(why.ignored).toMatchObject([{ snapshotId: '5', status: 'IGNORED_STALE' }]);
+    const other = await api.get(`${BASE}/workflow-definitions/w/why?group=nope`);
+    expect([other.status, other.json['detail']]).toEqual([404, expect.stringContaining('its groups are: g')]);
+    expect((await api.get(`${BASE}/workflow-definitions/w/why?group=g`)).json['ignored']).toHaveLength(1);
+  });
+
+  test('a known id committed later is a rewind', async () => {
+    const api = await withRead();
+    await push(api, commit(ORDERS, 1, { commitTime: 1000 }), commit(ORDERS, 2, { commitTime: 2000 }));
+    await push(api, commit(ORDERS, 1, { commitTime: 9000 }));
+    expect(await state(api, ORDERS)).toMatchObject({ epoch: 2, latest: { snapshotId: '1', epoch: 2, ordinal: 3 } });
+    expect(await events(api, ORDERS, 'ROLLED_BACK')).toHaveLength(1);
+  });
+
+  test('a correction of dataChange starts what waits for it', async () => {
+    const api = await withRead();
+    const runs = async () =>
+      ((await api.get(`${BASE}/workflow-instances`)).json['items'] as unknown as unknown[]).length;
+    await push(api, commit(ORDERS, 1, { dataChange: false, commitTime: 1000 }));
+    expect(await runs()).toBe(0);
+    await push(api, commit(ORDERS, 1, { dataChange: true, commitTime: 1000 }));
+    expect(await runs()).toBe(1);
+    await push(api, commit(ORDERS, 1, { dataChange: false, commitTime: 1000 }));
+    expect(await runs()).toBe(1);
+  });
+
+  test('why a run was started stays with it', async () => {
+    const api = await withRead();
+    await push(api, commit(ORDERS, 1));
+    const { items } = (await api.get(`${BASE}/asset-trigger-history?run=1`)).json as unknown as {
+      items: { workflowInstanceId: number; results: { met: boolean; needed: string }[] }[];
+    };
+    expect(items).toMatchObject([{ workflowInstanceId: 1, results: [{ met: true, needed: 'a version' }] }]);
+  });
+});

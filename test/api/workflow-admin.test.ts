@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type Api,
+  apply,
+  BASE,
+  bearer,
+  commit,
+  condition,
+  openApi,
+  ORDERS,
+  PAYMENTS,
+  push,
+  segment,
+  TOKEN,
+  work,
+} from './harness.ts';
+
+const DEFINITIONS = `${BASE}/workflow-definitions`;
+const remove = (api: Api, url: string) => api.inject({ method: 'DELETE', url, headers: bearer(TOKEN) });
+const put = (api: Api, url: string, payload: object) =>
+  api.inject({ method: 'PUT', url, headers: bearer(TOKEN), payload });
+
+const report = (more: object = {}) => ({
+  name: 'report',
+  triggers: [{ group: 'g', all: [condition(ORDERS)] }],
+  tasks: [{ name: 'a', type: 'NOOP' }],
+  ...more,
+});
+
+describe('workflow definitions', () => {
+  test('made, read, changed, listed in versions', async () => {
+    const api = await openApi();
+    await apply(api);
+    const made = await api.post(DEFINITIONS, report());
+    expect([made.status, made.json['version'], made.json['name']], made.text).toEqual([201, 1, 'report']);
+    expect((made.json['plan'] as unknown as { kind: string; action: string }[]).map((line) => line.action)).toEqual([
+      'CREATE',
+      'CREATE',
+    ]);
+    expect((await api.post(DEFINITIONS, report())).status).toBe(409);
+    const changed = await put(api, `${DEFINITIONS}/report`, report({ description: 'better' }));
+    expect([changed.status, changed.json['version'], changed.json['description']]).toEqual([200, 2, 'better']);
+    const same = await put(api, `${DEFINITIONS}/report`, report({ description: 'better' }));
+    expect([same.status, same.json['version']]).toEqual([200, 2]);
+    const versions = (await api.get(`${DEFINITIONS}/report/versions`)).json['items'] as unknown as object[];
+    expect(versions.map((each) => (each as { version: number }).version)).toEqual([2, 1]);
+    const first = await api.get(`${DEFINITIONS}/report/versions/1`);
+    expect([first.json['version'], first.json['description']]).toEqual([1, '']);
+    expect((await api.get(`${DEFINITIONS}/report/versions/9`)).status).toBe(404);
+  });
+
+  test('what is wrong is said all at once, with its place', async () => {
+    const api = await openApi();
+    await apply(api);
+    const answer = await api.post(
+      DEFINITIONS,
+      report({ triggers: [{ group: 'g', all: [] }], tasks: [{ name: 'a', type: 'MAGIC' }] }),
+    );
+    const problems = answer.json['problems'] as unknown as { path: (string | number)[] }[];
+    expect([answer.status, problems.map(({ path }) => path.join('.'))]).toEqual([
+      400,
+      ['triggers.0', 'tasks.0.params'],
+    ]);
+    expect(
+      (
+        await api.post(
+          `${DEFINITIONS}?strict=true`,
+          report({ triggers: [{ group: 'g', all: [condition('paimon://x/y')] }] }),
+        )
+      ).status,
+    ).toBe(404);
+  });
+
+  test('a change for another version, or under another name, is refused', async () => {
+    const api = await openApi();
+    await apply(api);
+    await api.post(DEFINITIONS, report());
+    await put(api, `${DEFINITIONS}/report?version=1`, report({ description: 'b' }));
+    expect((await put(api, `${DEFINITIONS}/report?version=1`, report({ description: 'c' }))).status).toBe(409);
+    expect((await put(api, `${DEFINITIONS}/report`, report({ name: 'other' }))).status).toBe(400);
+    expect((await put(api, `${DEFINITIONS}/nobody`, report())).status).toBe(404);
+  });
+
+  test('offline, its groups say so and do not fire; online again they do; only offline it is removed', async () => {
+    const api = await openApi();
+    await apply(api);
+    await api.post(DEFINITIONS, report());
+    const release = (releaseState: string) => api.post(`${DEFINITIONS}/report/release`, { releaseState });
+    const reportRuns = async () =>
+      ((await api.get(`${BASE}/workflow-instances?workflow=report`)).json['items'] as unknown as unknown[]).length;
+    expect((await release('OFFLINE')).json['releaseState']).toBe('OFFLINE');
+    await push(api, commit(ORDERS, 1));
+    expect(await reportRuns()).toBe(0);
+    const why = (await api.get(`${DEFINITIONS}/report/why`)).json['groups'] as unknown as {
+      results: { actual: string }[];
+    }[];
+    expect(why[0]?.results.map(({ actual }) => actual)).toContain('the workflow is offline');
+    await release('ONLINE');
+    await api.store.groups.evaluateDue(10);
+    expect(await reportRuns()).toBe(1);
+    expect((await remove(api, `${DEFINITIONS}/report`)).status).toBe(409);
+    await release('OFFLINE');
+    expect((await remove(api, `${DEFINITIONS}/report`)).json['detail']).toMatch(/Stop run 1 of workflow report/);
+    await work(api);
+    expect((await remove(api, `${DEFINITIONS}/report`)).status).toBe(204);
+    expect((await api.get(`${DEFINITIONS}/report`)).status).toBe(404);
+    const run = await api.get(`${BASE}/workflow-instances/1`);
+    expect([run.status, run.json['workflow']]).toEqual([200, 'report']);
+  });
+});
+
+describe('assets', () => {
+  test('removed when no group waits for them', async () => {
+    const api = await openApi();
+    await apply(api);
+    const url = (key: string) => `${BASE}/assets/${segment(key)}`;
+    const refused = await remove(api, url(ORDERS));
+    expect([refused.status, refused.json['detail']]).toEqual([
+      409,
+      expect.stringContaining('group both of workflow trade'),
+    ]);
+    await api.post(`${BASE}/assets`, { key: 'paimon://x/y' });
+    expect((await remove(api, url('paimon://x/y'))).status).toBe(204);
+    expect((await api.get(url('paimon://x/y'))).status).toBe(404);
+  });
+
+  test('a held one goes on when a person says so', async () => {
+    const api = await openApi();
+    await apply(api);
+    await api.post(`${BASE}/assets`, { key: PAYMENTS, onRollback: 'HOLD' });
+    const url = `${BASE}/assets/${segment(PAYMENTS)}/release`;
+    expect((await api.post(url)).status).toBe(409);
+    await push(api, commit(PAYMENTS, 1), commit(PAYMENTS, 2));
+    await push(api, { assetKey: PAYMENTS, eventType: 'ROLLED_BACK', snapshotId: '1' });
+    expect((await api.get(`${BASE}/assets/${segment(PAYMENTS)}/state`)).json['health']).toBe('HELD');
+    expect((await api.post(url)).json['health']).toBe('OK');
+  });
+});
