@@ -3,7 +3,7 @@ import type { EpochMs } from '../core/time.ts';
 import type { WorkflowDefinition } from '../core/workflow/definition.ts';
 import type { Db } from './database.ts';
 import type { Dialect } from './dialect.ts';
-import { FactsCache } from './facts-cache.ts';
+import { type FactsCache, factsCache, type MembersCache, membersCache } from './facts-cache.ts';
 import type { Hint } from './store.ts';
 
 /** What a query needs: a connection (inside a transaction or a read), the instant that it takes for now, and hashing. */
@@ -16,6 +16,8 @@ export interface View {
   readonly definitions: Map<string, WorkflowDefinition>;
   /** What was read of assets before, to be used only while the database says that it has not changed (queries/asset-facts.ts). */
   readonly facts: Facts;
+  /** The same of the members of groups (queries/group-batch.ts). */
+  readonly members: MembersCache;
 }
 
 type Facts = Pick<FactsCache, 'get' | 'set' | 'delete'>;
@@ -69,7 +71,8 @@ export class Engine {
   /** The generation that this store claimed; null: it owns nothing. */
   #generation: bigint | null = null;
   readonly #definitions = new Map<string, WorkflowDefinition>();
-  readonly #facts = new FactsCache();
+  readonly #facts = factsCache();
+  readonly #members = membersCache();
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -181,7 +184,15 @@ export class Engine {
 
   async #view(db: Db): Promise<View> {
     const { dialect, sha256 } = this.#options;
-    return { db, dialect, sha256, definitions: this.#definitions, facts: this.#facts, now: await dialect.now(db) };
+    return {
+      db,
+      dialect,
+      sha256,
+      definitions: this.#definitions,
+      facts: this.#facts,
+      members: this.#members,
+      now: await dialect.now(db),
+    };
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,7 @@
+import type { Condition } from '../core/asset/condition.ts';
 import type { VersionFacts } from '../core/asset/group.ts';
 import type { Asset, AssetState, SchemaRecord, TagRecord } from '../core/asset/state.ts';
+import type { VersionRef } from '../core/asset/version.ts';
 import type { Row } from './database.ts';
 
 /** What decisions look at of one asset, as far as its newest versions suffice. */
@@ -21,40 +23,66 @@ export interface AssetFacts {
   readonly awaitsVersion: boolean;
 }
 
-/** Versions of all assets together: some half a kilobyte each. */
-const MOST_VERSIONS = 120_000;
-/** What an entry takes beside its versions, as if it had so many more. */
-const BASE = 4;
-
-/**
- * Facts of the assets used last, by the hash of their key. The state's version changes with everything that is recorded of an asset, so that an
- * entry is as good as a look at the database exactly while its version is the one there.
- */
-export class FactsCache {
-  readonly #entries = new Map<string, AssetFacts>();
+/** What was used last, up to a total weight; what was used longest ago goes first. */
+export class BoundedCache<K, V> {
+  readonly #entries = new Map<K, V>();
+  readonly #most: number;
+  readonly #weightOf: (value: V) => number;
   #weight = 0;
 
-  get(hash: string): AssetFacts | undefined {
-    return this.#entries.get(hash);
+  constructor(most: number, weightOf: (value: V) => number) {
+    this.#most = most;
+    this.#weightOf = weightOf;
   }
 
-  set(hash: string, facts: AssetFacts): void {
-    this.delete(hash);
-    this.#entries.set(hash, facts);
-    this.#weight += weightOf(facts);
-    while (this.#weight > MOST_VERSIONS) {
+  get(key: K): V | undefined {
+    return this.#entries.get(key);
+  }
+
+  set(key: K, value: V): void {
+    this.delete(key);
+    this.#entries.set(key, value);
+    this.#weight += this.#weightOf(value);
+    while (this.#weight > this.#most) {
       const oldest = this.#entries.keys().next();
       if (oldest.done === true) return;
       this.delete(oldest.value);
     }
   }
 
-  delete(hash: string): void {
-    const known = this.#entries.get(hash);
+  delete(key: K): void {
+    const known = this.#entries.get(key);
     if (known === undefined) return;
-    this.#entries.delete(hash);
-    this.#weight -= weightOf(known);
+    this.#entries.delete(key);
+    this.#weight -= this.#weightOf(known);
   }
 }
 
-const weightOf = (facts: AssetFacts): number => BASE + facts.versions.length;
+/**
+ * By the hash of the asset's key. The state's version changes with everything that is recorded of an asset, so that an entry is as good as
+ * a look at the database exactly while its version is the one there. A version takes some half a kilobyte; the rest of an entry as much as four.
+ */
+export type FactsCache = BoundedCache<string, AssetFacts>;
+export const factsCache = (): FactsCache => new BoundedCache(120_000, ({ versions }) => 4 + versions.length);
+
+/** One condition of a group, and what the group consumed of its asset. */
+export interface GroupMember {
+  readonly condition: Condition;
+  readonly consumed: Consumed;
+  /** Of the asset's key. */
+  readonly hash: string;
+}
+
+/** By the group's id: its members as they were at a revision of the group, which rises with every change of them. */
+export type MembersCache = BoundedCache<
+  bigint,
+  { readonly revision: bigint; readonly members: readonly GroupMember[] }
+>;
+export const membersCache = (): MembersCache => new BoundedCache(150_000, ({ members }) => 1 + members.length);
+
+/** What a group has consumed of one asset, or where it begins. */
+export interface Consumed {
+  readonly ref: VersionRef | null;
+  readonly schemaId: string | null;
+  readonly known: boolean;
+}

@@ -47,12 +47,22 @@ const scannerOver = (tables: readonly string[], answer: (table: string) => Promi
   const reads: string[] = [];
   const recorded: string[] = [];
   const idleRecorded: string[] = [];
+  /** How often a look at a table was asked for. */
+  const asked = new Map<string, number>();
+  const loads: string[] = [];
+  const now = (table: string): ScanTarget => {
+    const asks = asked.get(table) ?? 0;
+    return { ...target(table), asks, wantsIdle: asks > 0 };
+  };
   const assets = {
-    scanTargets: async () => tables.map(target),
+    scanTargets: async (which?: unknown) => {
+      loads.push(which === 'WANTED' ? 'WANTED' : 'ALL');
+      return tables.map(now).filter(({ wantsIdle }) => wantsIdle || which !== 'WANTED');
+    },
     recordPoll: async (of: AssetKey): Promise<RecordReceipt> => {
       const table = of.slice('paimon://db/'.length);
       recorded.push(table);
-      return { kind: 'RECORDED', target: { ...target(table), revision: recorded.length + 1 }, events: [] };
+      return { kind: 'RECORDED', target: { ...now(table), revision: recorded.length + 1 }, events: [] };
     },
     recordIdle: async (polls: readonly { readonly key: AssetKey }[]) =>
       void idleRecorded.push(...polls.map((one) => one.key)),
@@ -76,7 +86,11 @@ const scannerOver = (tables: readonly string[], answer: (table: string) => Promi
     await scanner.settle();
     return next;
   };
-  return { scanner, clock, reads, recorded, idleRecorded, turn };
+  const ask = (table: string): void => {
+    asked.set(table, (asked.get(table) ?? 0) + 1);
+    scanner.reload('WANTED');
+  };
+  return { scanner, clock, reads, recorded, idleRecorded, turn, ask, loads };
 };
 
 describe('scanner', () => {
@@ -105,6 +119,33 @@ describe('scanner', () => {
     const { recorded, turn } = scannerOver(['a', 'b'], async (table) => (table === 'b' ? news : idle));
     await turn();
     expect(recorded).toEqual(['b']);
+  });
+
+  test('a look that is asked for comes at once, once and fully, and only what is asked for is loaded', async () => {
+    const { reads, loads, turn, ask } = scannerOver(['a', 'b'], async () => idle);
+    await turn();
+    ask('b');
+    await turn();
+    await turn();
+    expect(reads).toEqual(['a FULL', 'b FULL', 'b FULL']);
+    expect(loads).toEqual(['ALL', 'WANTED']);
+  });
+
+  test('a look that is asked for while the table is being read begins after that', async () => {
+    const first = Promise.withResolvers<Poll>();
+    const answers = [first.promise, Promise.resolve(news), Promise.resolve(news)];
+    const { scanner, reads, turn, ask } = scannerOver(['a'], () => answers.shift() ?? Promise.resolve(idle));
+    const signal = new AbortController().signal;
+    await scanner.runOnce(signal);
+    ask('a');
+    await scanner.runOnce(signal);
+    expect(reads).toEqual(['a FULL']);
+    first.resolve(news);
+    await scanner.settle();
+    await turn();
+    expect(reads).toEqual(['a FULL', 'a FULL']);
+    await turn();
+    expect(reads).toHaveLength(2);
   });
 
   test('a table that hangs holds one place and delays no other', async () => {

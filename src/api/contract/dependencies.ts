@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { EventBody } from './asset-events.ts';
-import { AssetKeyText, Code, Count, FormatId, Nullable, PinsBody, Time, VersionRefBody } from './common.ts';
+import { Code, Count, FormatId, Nullable, PinsBody, Time, VersionRefBody } from './common.ts';
 
 /** One leaf of a group's evaluation tree: a condition, or (assetKey null) a closed gate of the whole group. */
 export const LeafBody = Type.Object({
@@ -109,17 +109,8 @@ export const WhyBody = Type.Object({
 });
 export type WhyBody = Static<typeof WhyBody>;
 
-const CodeOrName = Type.Union([Code, Type.String({ minLength: 1, maxLength: 255 })]);
-
-/** A row of RFC 5.3. The elements are checked by core, which says everything that is wrong with them at once. */
-export const DependencyInput = Type.Object({
-  workflowDefinitionCode: Type.Optional(CodeOrName),
-  taskDefinitionCode: Type.Optional(Nullable(CodeOrName)),
-  assetKey: AssetKeyText,
-  dependencyGroup: Type.Optional(Type.String({ default: 'default' })),
-  conditionJson: Type.Optional(Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.String()])),
-  enabledFlag: Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: 1 }), Type.Boolean()])),
-});
-
-/** One row or up to 1,000. */
+/**
+ * One row of RFC 5.3 or up to 1,000: `{workflowDefinitionCode?, taskDefinitionCode?, assetKey, dependencyGroup?, conditionJson?, enabledFlag?}`.
+ * Core reads them (declaration-dependencies.ts), as it says everything that is wrong with them at once.
+ */
 export const DependenciesInput = Type.Union([Type.Object({}), Type.Array(Type.Unknown(), { maxItems: 1000 })]);

@@ -25,8 +25,9 @@ export const dependencyRoutes: Routes = (app, deps) => {
         operationId: 'declareAssetDependencies',
         tags,
         summary:
-          'Adds to what workflows and tasks wait for: one row or up to 1,000, each a DependencyInput (RFC 5.3). A row takes the place of the ' +
-          'condition on its asset in its group; what no row names stays.',
+          'Adds to what workflows and tasks wait for: one row or up to 1,000, each {workflowDefinitionCode, taskDefinitionCode, assetKey, ' +
+          'dependencyGroup, conditionJson, enabledFlag} (RFC 5.3). A row takes the place of the condition on its asset in its group; what no ' +
+          'row names stays.',
         params: Type.Object(ProjectParam),
         body: DependenciesInput,
         response: { 200: ApplyPlanBody },

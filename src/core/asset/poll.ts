@@ -19,7 +19,6 @@ export type Outcome =
   | { readonly kind: 'BEHIND'; readonly reason: string }
   | { readonly kind: 'UNREADABLE'; readonly reason: string; readonly retryable: boolean };
 
-
 /** A tag made, moved or deleted since the cursor. */
 export interface TagChange {
   readonly tag: string;

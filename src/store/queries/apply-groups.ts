@@ -15,6 +15,7 @@ import {
   consumedOf,
   insertConsumed,
   newestRecorded,
+  raiseRevisions,
 } from './baselines.ts';
 import { enqueue } from './queue.ts';
 
@@ -88,6 +89,7 @@ const saveGroup = async (
     group,
     before !== undefined && before.dependency_group !== group.name,
   );
+  if (before !== undefined && members.changed) await raiseRevisions(tx, [id]);
   const changed = before === undefined || groupChanged || members.changed;
   if (changed) await enqueue(tx, [id], tx.now);
   const action = before === undefined ? 'CREATE' : changed ? 'UPDATE' : 'UNCHANGED';

@@ -1,16 +1,11 @@
-import type { VersionRef } from '../../core/asset/version.ts';
 import { CLOCK_TOLERANCE } from '../../core/asset/verdicts.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { big, bigOrNull, num } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { Tx, View } from '../engine.ts';
+import type { Consumed } from '../facts-cache.ts';
 
-/** What a group has consumed of one asset, or where it begins. */
-export interface Consumed {
-  readonly ref: VersionRef | null;
-  readonly schemaId: string | null;
-  readonly known: boolean;
-}
+export type { Consumed };
 
 export const NOTHING: Consumed = { ref: null, schemaId: null, known: true };
 export const UNDECIDED: Consumed = { ref: null, schemaId: null, known: false };
@@ -88,6 +83,7 @@ export const fixBaselines = async (tx: Tx, asset: Row<'t_ds_asset'>): Promise<bo
     .selectFrom('t_ds_asset_dependency as dependency')
     .innerJoin('t_ds_asset_dependency_consumed as consumed', 'consumed.dependency_id', 'dependency.id')
     .selectAll('consumed')
+    .select('dependency.group_id')
     .where('dependency.asset_hash', '=', asset.asset_hash)
     .where('consumed.baseline_known', '=', 0n)
     .execute();
@@ -100,7 +96,21 @@ export const fixBaselines = async (tx: Tx, asset: Row<'t_ds_asset'>): Promise<bo
     // Not over what a group has consumed meanwhile.
     await consumedUpdate(tx, row.dependency_id, consumed).where('baseline_known', '=', 0n).execute();
   }
+  if (waiting.length > 0)
+    await raiseRevisions(
+      tx,
+      waiting.map((row) => row.group_id),
+    );
   return waiting.length > 0;
+};
+
+/** Whoever remembers the groups' members must read them again. */
+export const raiseRevisions = async (tx: Tx, groupIds: readonly bigint[]): Promise<void> => {
+  await tx.db
+    .updateTable('t_ds_asset_dependency_group')
+    .set((e) => ({ revision: e('revision', '+', 1n) }))
+    .where(tx.dialect.among('id', groupIds))
+    .execute();
 };
 
 const consumedUpdate = (tx: Tx, dependencyId: bigint, consumed: Consumed) =>

@@ -6,7 +6,7 @@ import type { AssetKey } from '../../core/asset/key.ts';
 import { conditionOf, type GroupSettings, isSet, leavesOf, parse, releaseStates } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { Tx, View } from '../engine.ts';
-import type { AssetFacts } from '../facts-cache.ts';
+import type { AssetFacts, GroupMember } from '../facts-cache.ts';
 import type { EvaluationReport } from '../store.ts';
 import { factsOf, MORE, NEWEST } from './asset-facts.ts';
 import { type Consumed, consumedOf } from './baselines.ts';
@@ -35,8 +35,7 @@ export const evaluateBatch = async (tx: Tx, ids: readonly bigint[]): Promise<Bat
   const ours = rows.filter((row) => row.task_instance_id === null);
   const queued = ours.map((row) => row.id);
   // Whoever queued them has committed by now, or queues them again after us: nothing is missed.
-  if (queued.length > 0)
-    await tx.db.deleteFrom('t_ds_asset_evaluation_queue').where(tx.dialect.among('group_id', queued)).execute();
+  await takeFromQueue(tx, queued);
   const decided = await decideAll(tx, ours);
   const waiting = rows.filter((row) => row.task_instance_id !== null).map((row) => row.id);
   const again = decided.filter(({ evaluation }) => evaluation === null || evaluation.ready).map(({ row }) => row.id);
@@ -63,6 +62,13 @@ export const evaluateBatch = async (tx: Tx, ids: readonly bigint[]): Promise<Bat
   return { reports, alone: again, waiting };
 };
 
+/** In the order in which others queue them: a statement that deletes many takes them in any. */
+const takeFromQueue = async (tx: Tx, ids: readonly bigint[]): Promise<void> => {
+  if (ids.length === 0) return;
+  await tx.dialect.lockRows(tx.db, 't_ds_asset_evaluation_queue', 'group_id', ids);
+  await tx.db.deleteFrom('t_ds_asset_evaluation_queue').where(tx.dialect.among('group_id', ids)).execute();
+};
+
 const GROUP_COLUMNS = [
   'id',
   'workflow_definition_code',
@@ -76,6 +82,7 @@ const GROUP_COLUMNS = [
   'last_instance_id',
   'last_pins_json',
   'task_instance_id',
+  'revision',
 ] as const;
 
 type BatchRow = Pick<Row<'t_ds_asset_dependency_group'>, (typeof GROUP_COLUMNS)[number]>;
@@ -108,7 +115,7 @@ const decideAll = async (view: View, rows: readonly BatchRow[]): Promise<readonl
 
 /** What a group's decision looks at beside its assets. */
 interface Surroundings {
-  readonly members: ReadonlyMap<bigint, readonly BatchMember[]>;
+  readonly members: ReadonlyMap<bigint, readonly GroupMember[]>;
   readonly workflows: ReadonlyMap<bigint, WorkflowHead>;
   /** Groups that a run is unfinished of. */
   readonly active: ReadonlySet<bigint | null>;
@@ -117,7 +124,7 @@ interface Surroundings {
 const surroundings = async (view: View, rows: readonly BatchRow[]): Promise<Surroundings> => {
   const ids = rows.map((row) => row.id);
   return {
-    members: await membersOfAll(view, ids),
+    members: await membersOfAll(view, rows),
     workflows: await workflowsOf(view, rows),
     active: await withActiveRun(view, ids),
   };
@@ -143,16 +150,35 @@ const decideWith = async (
   });
 };
 
-interface BatchMember {
-  readonly condition: Condition;
-  readonly consumed: Consumed;
-  readonly hash: string;
-}
-
+/** The members of the groups, read anew where the group's revision is another one than when they were read last. */
 const membersOfAll = async (
+  view: View,
+  rows: readonly BatchRow[],
+): Promise<ReadonlyMap<bigint, readonly GroupMember[]>> => {
+  const members = new Map<bigint, readonly GroupMember[]>();
+  const stale: BatchRow[] = [];
+  for (const row of rows) {
+    const known = view.members.get(row.id);
+    if (known?.revision === row.revision) members.set(row.id, known.members);
+    else stale.push(row);
+  }
+  const found = await readMembers(
+    view,
+    stale.map((row) => row.id),
+  );
+  for (const { id, revision } of stale) {
+    const its = found.get(id) ?? [];
+    members.set(id, its);
+    view.members.set(id, { revision, members: its });
+  }
+  return members;
+};
+
+const readMembers = async (
   { db, dialect }: View,
   ids: readonly bigint[],
-): Promise<ReadonlyMap<bigint, readonly BatchMember[]>> => {
+): Promise<ReadonlyMap<bigint, readonly GroupMember[]>> => {
+  if (ids.length === 0) return new Map();
   const rows = await db
     .selectFrom('t_ds_asset_dependency as dependency')
     .innerJoin('t_ds_asset_dependency_consumed as consumed', 'consumed.dependency_id', 'dependency.id')
@@ -162,7 +188,7 @@ const membersOfAll = async (
     .orderBy('dependency.group_id')
     .orderBy('dependency.position')
     .execute();
-  const members = new Map<bigint, BatchMember[]>();
+  const members = new Map<bigint, GroupMember[]>();
   for (const row of rows) {
     const member = { condition: conditionOf(row.condition_json), consumed: consumedOf(row), hash: row.asset_hash };
     const known = members.get(row.group_id);
@@ -196,7 +222,7 @@ const withActiveRun = async ({ db, dialect }: View, ids: readonly bigint[]): Pro
 const groupFacts = (
   view: View,
   row: BatchRow,
-  members: readonly BatchMember[],
+  members: readonly GroupMember[],
   around: {
     readonly assets: ReadonlyMap<string, AssetFacts>;
     readonly offline: boolean;
