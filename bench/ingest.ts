@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { StatedEvent } from '../src/core/asset/event.ts';
+import { keepHeapSmall } from '../src/runtime/heap.ts';
 import type { Store } from '../src/store/store.ts';
 import { openBenchStore } from './bench-store.ts';
 import { plainTable } from './database.ts';
@@ -25,6 +26,7 @@ export const ingest: Benchmark = {
   summary: `${EVENTS} pushed events recorded and evaluated, ${SHAPE.assets} assets, ${SHAPE.conditions} conditions`,
   run: async (settings) => {
     const { folder, count, say } = settings;
+    keepHeapSmall(); // as `sluice server` does
     const file = join(folder, 'ingest.db');
     const shape = count === null ? SHAPE : { assets: 1_000, conditions: 10_000 };
     say(`declaring ${shape.conditions} conditions`);
@@ -72,12 +74,12 @@ const measure = async (store: Store, shape: Shape, { folder, count, say }: Setti
   };
 };
 
-const requestsOf = (shape: Shape, wanted: number): readonly (readonly StatedEvent[])[] => {
+/** Made as they are sent, so that they are not in the memory that is measured. */
+function* requestsOf(shape: Shape, wanted: number): Generator<readonly StatedEvent[]> {
   const events = eventsOf(shape);
-  return Array.from({ length: Math.ceil(wanted / BATCH) }, (_, i) =>
-    Array.from({ length: Math.min(BATCH, wanted - i * BATCH) }, () => events.next().value as StatedEvent),
-  );
-};
+  for (let made = 0; made < wanted; made += BATCH)
+    yield Array.from({ length: Math.min(BATCH, wanted - made) }, () => events.next().value as StatedEvent);
+}
 
 interface Seen {
   evaluated: number;
@@ -89,11 +91,12 @@ interface Seen {
 
 const record = async (
   store: Store,
-  requests: readonly (readonly StatedEvent[])[],
+  requests: Iterable<readonly StatedEvent[]>,
   seen: Seen,
   say: Settings['say'],
 ): Promise<void> => {
-  for (const [i, events] of requests.entries()) {
+  let told = 0;
+  for (const events of requests) {
     const took = await timed(async () => {
       const receipts = await store.assets.recordStated(events);
       const bad = receipts.find(({ status }) => status !== 'ACCEPTED');
@@ -101,7 +104,8 @@ const record = async (
     });
     seen.recordMs.push(took);
     seen.megabytes = Math.max(seen.megabytes, process.memoryUsage.rss() / 2 ** 20);
-    if (i % 20 === 19) say(`${(i + 1) * BATCH} events`);
+    told += events.length;
+    if (told % (20 * BATCH) === 0) say(`${told} events`);
   }
   seen.done = true;
 };

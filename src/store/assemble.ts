@@ -120,8 +120,8 @@ const inSlices = async <T>(
   for (let at = 0; at === 0 || at < items.length; at += size) await write(items.slice(at, at + size));
 };
 
-/** Statements in one transaction: few enough that nobody waits long behind them. */
-const STATED_BATCH = 250;
+/** Statements in one transaction: those of the largest request. The more there are, the fewer pages of the indexes are written twice. */
+const STATED_BATCH = 1_000;
 
 const recordAll = async (engine: Engine, events: readonly StatedEvent[]): Promise<readonly StatedReceipt[]> => {
   const receipts: StatedReceipt[] = [];

@@ -3,6 +3,7 @@ import type { ServerSettings } from '../../compose.ts';
 import { databaseOf, printConfig, readConfig } from '../../config/load.ts';
 import { type Config, pollingOf } from '../../config/schema.ts';
 import { SluiceError } from '../../core/errors.ts';
+import { keepHeapSmall } from '../../runtime/heap.ts';
 import { print } from '../output.ts';
 import { VERSION } from '../version.ts';
 
@@ -39,6 +40,7 @@ const serve = async (options: ServerOptions): Promise<void> => {
   if (options.printConfig === true) return void process.stdout.write(printConfig(config));
   for (const note of notes) process.stderr.write(`sluice: ${note}\n`);
   process.env['UV_THREADPOOL_SIZE'] ??= FILE_THREADS;
+  keepHeapSmall();
   const { startServer } = await import('../../compose.ts');
   // Asked for before the start, so that an interruption while it starts is not lost.
   const interrupted = untilInterrupted();

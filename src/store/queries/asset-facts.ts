@@ -11,7 +11,7 @@ import { chunks } from './asset-load.ts';
 import { assetOf, stateOf, tagOf, verdictOf, versionOf } from './asset-rows.ts';
 
 /** How many versions of each asset are read: nearly always a few suffice. */
-export const NEWEST = 8;
+export const NEWEST = 6;
 export const MORE = 120;
 
 /**

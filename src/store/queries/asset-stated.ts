@@ -30,6 +30,7 @@ export const recordStated = async (
 ): Promise<readonly StatedReceipt[]> => {
   const receipts: StatedReceipt[] = [];
   let left = events.map((event, at): Given => ({ at, event, hash: tx.sha256(event.assetKey) }));
+  const touched = new Set(left.map(({ hash }) => hash));
   const facts = new Map(
     await factsOf(
       tx,
@@ -46,7 +47,6 @@ export const recordStated = async (
     await recordRound(tx, [...round.values()], { facts, receipts, repeated: [], reach });
     left = later;
   }
-  const touched = new Set(events.map((event) => tx.sha256(event.assetKey)));
   tx.afterCommit(() => {
     for (const hash of touched) {
       const now = facts.get(hash);
@@ -72,8 +72,9 @@ interface Taken {
   readonly given: Given;
   readonly facts: AssetFacts;
   readonly change: Change;
-  /** The event that it is kept as. */
+  /** The event that it is kept as, and the hash of its dedup key. */
   readonly stated: RecordedEvent | null;
+  readonly dedupHash: string | null;
 }
 
 const recordRound = async (tx: Tx, round: readonly Given[], memory: Memory): Promise<void> => {
@@ -86,9 +87,9 @@ const recordRound = async (tx: Tx, round: readonly Given[], memory: Memory): Pro
     if ('status' in answer) receipts[given.at] = answer;
     else taken.push(answer);
   }
-  const named = taken.flatMap(({ stated }) => (stated === null ? [] : tx.sha256(stated.dedupKey)));
+  const named = taken.flatMap(({ dedupHash }) => dedupHash ?? []);
   const known = await countKnown(tx, [...named, ...memory.repeated.splice(0)]);
-  const isKnown = ({ stated }: Taken): boolean => stated !== null && known.has(tx.sha256(stated.dedupKey));
+  const isKnown = ({ dedupHash }: Taken): boolean => dedupHash !== null && known.has(dedupHash);
   if (memory.reach === 'NEWEST' && taken.some((one) => isKnown(one) && one.change.effects.newVersions.length > 0))
     throw new KnownVersion('What is ahead of the newest versions is an older one, told again.');
   const fresh = taken.filter((one) => !isKnown(one));
@@ -123,7 +124,8 @@ const take = async (tx: Tx, { at, hash, event }: Given, memory: Memory): Promise
   }
   const { row, state, awaitsVersion } = facts;
   const change: Change = { row, state, effects, versions: history.versions, awaitsVersion };
-  return { given: { at, hash, event }, facts, change, stated };
+  const dedupHash = stated === null ? null : tx.sha256(stated.dedupKey);
+  return { given: { at, hash, event }, facts, change, stated, dedupHash };
 };
 
 /** The history as far as it is at hand; null: it may not be enough. */
