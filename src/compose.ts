@@ -112,6 +112,7 @@ const startLocked = async (settings: ServerSettings, hooks: ServerHooks, lock: F
     notReady: () => reasonsNotReady(store),
     metrics: master.metrics,
     onStated: master.observer.stated,
+    onRefused: master.observer.refused,
     declarations: { timezone: settings.timezone, checkTask },
     tokens: [{ name: 'admin', token, grants: 'admin' }],
     allowedHosts: settings.allowedHosts,

@@ -59,9 +59,7 @@ export const checkHost = (app: App, allowed: readonly string[]): void => {
   app.addHook('onRequest', async (request) => {
     const host = (request.headers.host ?? '').replace(/:\d*$/, '').toLowerCase();
     if (IP_HOST.test(host) || names.has(host)) return;
-    throw new SluiceError(
-      'FORBIDDEN',
-      `Call the server by its IP address or localhost, or add "${host.slice(0, 100)}" to server.allowed-hosts.`,
-    );
+    const other = host === '' ? '' : `, or add "${host.slice(0, 100)}" to server.allowed-hosts`;
+    throw new SluiceError('FORBIDDEN', `Call the server by its IP address or localhost${other}.`);
   });
 };

@@ -1,6 +1,7 @@
 import type { StatedEvent } from '../core/asset/event.ts';
 import type { AssetKey } from '../core/asset/key.ts';
 import type { WorkflowDefaults } from '../core/declaration-workflow.ts';
+import type { Problem } from '../core/result.ts';
 import type { AttemptId } from '../executors/executor.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
@@ -32,6 +33,8 @@ export interface ApiDeps {
   ) => Promise<{ readonly bytes: Uint8Array; readonly size: number }>;
   /** Told of every statement that was taken or refused, for the numbers. */
   readonly onStated?: (events: readonly StatedEvent[], receipts: readonly StatedReceipt[]) => void;
+  /** Told of every statement that was refused before the store saw it; the key is there if somebody has registered it. */
+  readonly onRefused?: (refusals: readonly { readonly assetKey: AssetKey | null; readonly problem: Problem }[]) => void;
   /** What keeps the server from doing its work, in sentences; empty: it is ready. */
   readonly notReady: () => Promise<readonly string[]>;
   readonly metrics: { readonly contentType: string; text(): Promise<string> };

@@ -15,6 +15,10 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     repeats?: Repeats;
   }
+  interface FastifyRequest {
+    /** The same was asked before under the same key, and nobody knows what came of it: the server died, or is still at it. */
+    repetition: boolean;
+  }
 }
 
 const LONGEST_KEY = 255;
@@ -34,6 +38,7 @@ export const requireRepeats = (app: App): void => {
  */
 export const honourKeys = (app: App, store: IdempotencyStore): void => {
   const held = new WeakMap<FastifyRequest, string>();
+  app.decorateRequest('repetition', false);
   app.addHook('preHandler', async (request, reply) => {
     const key = keyOf(request);
     if (key === null) return undefined;
@@ -44,6 +49,7 @@ export const honourKeys = (app: App, store: IdempotencyStore): void => {
         'Send this request under an Idempotency-Key of its own: the one given was used for another request.',
       );
     if (answer !== null && request.routeOptions.config.repeats === 'ANSWERED') return replay(reply, answer);
+    request.repetition = kind === 'SAME';
     held.set(request, key);
     return undefined;
   });

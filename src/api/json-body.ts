@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { App } from './app.ts';
 import { SluiceError } from '../core/errors.ts';
+import { nearest } from '../core/nearest.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -76,15 +77,25 @@ const settle = (value: unknown, path: readonly string[], evidence: boolean): unk
   return Object.fromEntries(entries) as unknown;
 };
 
+/** What is not UTF-8 would be stored as other characters than were sent. Throws SluiceError BAD_REQUEST. */
+const decoded = (bytes: string | Buffer): string => {
+  try {
+    return typeof bytes === 'string' ? bytes : new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw bad('Send JSON in UTF-8: the body holds bytes that are none.');
+  }
+};
+
 /** JSON is the only body that the server reads. An empty one is no body, whatever its content type says. */
 export const readJsonBodies = (app: App): void => {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/json',
-    { parseAs: 'string' },
-    async (request: FastifyRequest, text: string | Buffer) => {
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, bytes: string | Buffer) => {
       const { comments, checksNumbers } = request.routeOptions.config;
-      const body = parseBody(comments === true ? withoutComments(text.toString()) : text.toString());
+      const text = decoded(bytes);
+      const body = parseBody(comments === true ? withoutComments(text) : text);
       return checksNumbers === true ? body : exactNumbers(body);
     },
   );
@@ -97,9 +108,23 @@ export const readJsonBodies = (app: App): void => {
 export const convertParameters = (app: App): void => {
   app.addHook('preValidation', async (request) => {
     const { querystring, params } = request.routeOptions.schema ?? {};
+    // Who watches the server, or opens its page, may add what it likes to an address.
+    if (!request.routeOptions.url?.startsWith('/api/')) return;
+    refuseUnknown(request.query, querystring);
     convert(request.query, querystring);
     convert(request.params, params);
   });
+};
+
+/** A filter that is misspelt would show everything without a word. */
+const refuseUnknown = (query: unknown, schema: unknown): void => {
+  const known = Object.keys((schema as { properties?: object } | undefined)?.properties ?? {});
+  const unknown = Object.keys(query as object).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const meant = nearest(unknown, known);
+  if (meant !== undefined) throw bad(`Correct "${unknown}" after the "?": did you mean "${meant}"?`);
+  const takes = known.length === 0 ? 'nothing' : known.join(', ');
+  throw bad(`Leave out "${unknown}" after the "?": this route takes ${takes}.`);
 };
 
 const convert = (values: unknown, schema: unknown): void => {

@@ -29,10 +29,16 @@ export const keyOf = (text: string): AssetKey => {
   return parsed.value;
 };
 
-/** The asset, if the project owns it. Throws UNKNOWN_ASSET, also for another project's asset. */
+/** The key of an asset that is named by key or by code: no key is a number. Throws BAD_ASSET_KEY, UNKNOWN_ASSET. */
+export const namedKey = async (store: Store, keyOrCode: string): Promise<AssetKey> =>
+  isCode(keyOrCode) && Number.isSafeInteger(Number(keyOrCode))
+    ? store.assets.keyOf(Number(keyOrCode))
+    : keyOf(keyOrCode);
+
+/** The asset of this key or code, if the project owns it. Throws UNKNOWN_ASSET, also for another project's asset. */
 export const assetOf = async (store: Store, project: string, keyText: string): Promise<AssetDetails> => {
   const name = await projectName(store, project);
-  const details = await store.assets.get(keyOf(keyText));
+  const details = await store.assets.get(await namedKey(store, keyText));
   if (details.project === name) return details;
   throw new SluiceError(
     'UNKNOWN_ASSET',

@@ -3,17 +3,21 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify from 'fastify';
 import type { App, Routes } from './app.ts';
 import { authenticate, checkHost, requirePermissions } from './auth.ts';
-import type { ApiDeps, Permission } from './deps.ts';
+import type { ApiDeps } from './deps.ts';
+import { documentOptions } from './document.ts';
 import { honourKeys, requireRepeats } from './idempotency.ts';
 import { convertParameters, readJsonBodies } from './json-body.ts';
-import { answerBadAddress, answerProblems } from './problems.ts';
+import { noteMethods } from './methods.ts';
+import { answerBadAddress, answerNoRequest, answerProblems } from './problems.ts';
 import { applyRoutes } from './routes/apply.ts';
 import { assetEventRoutes } from './routes/asset-events.ts';
 import { assetRoutes } from './routes/assets.ts';
 import { assetVersionRoutes } from './routes/asset-versions.ts';
+import { docsRoutes } from './routes/docs.ts';
 import { dependencyRoutes } from './routes/dependencies.ts';
 import { taskWhyRoutes } from './routes/task-why.ts';
 import { eventStreamRoutes } from './routes/event-stream.ts';
+import { groupAdminRoutes } from './routes/group-admin.ts';
 import { healthRoutes } from './routes/health.ts';
 import { logRoutes } from './routes/logs.ts';
 import { pageRoutes } from './routes/page.ts';
@@ -34,6 +38,7 @@ const RESOURCES: readonly Routes[] = [
   taskWhyRoutes,
   workflowRoutes,
   workflowAdminRoutes,
+  groupAdminRoutes,
   runRoutes,
   logRoutes,
   triggerHistoryRoutes,
@@ -47,6 +52,7 @@ export const createApi = async (deps: ApiDeps, extra: readonly Routes[] = []): P
   const app = Fastify({
     bodyLimit: MEBIBYTE,
     frameworkErrors: answerBadAddress,
+    clientErrorHandler: answerNoRequest,
     routerOptions: { maxParamLength: 4096 }, // an asset key of 512 characters, percent-encoded
     forceCloseConnections: true, // followers of a log must not keep a stopping server alive
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allowUnionTypes: true } },
@@ -54,21 +60,21 @@ export const createApi = async (deps: ApiDeps, extra: readonly Routes[] = []): P
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   requirePermissions(app);
   requireRepeats(app);
-  answerProblems(app, deps.log);
+  answerProblems(app, noteMethods(app), deps.log);
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('x-content-type-options', 'nosniff');
+    // What is true now may not be so a moment later, and is for who has the token alone.
+    if (request.url.startsWith(BASE)) void reply.header('cache-control', 'no-store');
+  });
   readJsonBodies(app);
   checkHost(app, deps.allowedHosts);
   authenticate(app, deps.tokens);
   convertParameters(app);
   honourKeys(app, deps.store.idempotency);
-  await app.register(swagger, {
-    openapi: openApiHead(deps.version),
-    transform: ({ schema, url, route }) => ({
-      schema: { ...schema, ...permissionPage(route.config?.permission) },
-      url,
-    }),
-  });
+  await app.register(swagger, documentOptions(deps.version));
   await app.register(async (scope) => healthRoutes(scope as App, deps));
   await app.register(async (scope) => pageRoutes(scope as App, deps));
+  await app.register(async (scope) => docsRoutes(scope as App, deps));
   await app.register(async (scope) => addResources(scope as App, deps, extra), { prefix: BASE });
   await app.ready();
   return app;
@@ -78,16 +84,3 @@ const addResources = (app: App, deps: ApiDeps, extra: readonly Routes[]): void =
   for (const routes of [...RESOURCES, ...extra]) routes(app, deps);
   app.get('/openapi.json', { config: { permission: 'public' }, schema: { hide: true } }, () => app.swagger());
 };
-
-/** What a route asks of its caller, in the document too. */
-const permissionPage = (permission: Permission | undefined) => ({
-  'x-permission': permission,
-  ...(permission === 'public' ? { security: [] } : {}),
-});
-
-const openApiHead = (version: string) => ({
-  openapi: '3.1.0' as const,
-  info: { title: 'Sluice', version, description: 'A workflow scheduler for the lakehouse.' },
-  components: { securitySchemes: { token: { type: 'http' as const, scheme: 'bearer' } } },
-  security: [{ token: [] }],
-});

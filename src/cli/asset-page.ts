@@ -38,6 +38,7 @@ export const printAsset = (asset: AssetDetailsBody): void => {
 };
 
 const facts = ({ state, ...asset }: AssetDetailsBody): Cell[][] => [
+  ['code', String(asset.code)],
   ['project', asset.project],
   ['location', asset.location ?? 'none: it lives from pushed events'],
   ['table', stateCell(state.health), state.healthReason ?? `looked at ${ago(asset.lastScanAt)}`],

@@ -21,6 +21,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./commands/asset.ts'),
   },
   why: { summary: 'Say why a workflow has not run, and why it last did', load: () => import('./commands/why.ts') },
+  workflow: {
+    summary: 'List workflows, put them online and offline, pause their groups',
+    load: () => import('./commands/workflow.ts'),
+  },
   run: { summary: 'Start a run by hand', load: () => import('./commands/run.ts') },
   open: { summary: "Print the address of the server's page, and open it", load: () => import('./commands/open.ts') },
   runs: { summary: 'List, show and steer runs', load: () => import('./commands/runs.ts') },

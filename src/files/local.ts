@@ -1,5 +1,5 @@
 import { type Dirent, readFile, readdir, stat } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { pathOfFileUrl } from '../runtime/file-url.ts';
 import { FilesError, type FileEntry, type Files, type FileStat } from './files.ts';
 
 /**
@@ -11,8 +11,6 @@ export const createLocalFiles = (): Files => ({ read: readBytes, stat: statFile,
 const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
 /** Will not mend itself by waiting: the path or its permissions must change first. */
 const LASTING = new Set(['EACCES', 'EPERM', 'EISDIR', 'ELOOP', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE']);
-
-const localPath = (path: string): string => (path.startsWith('file:') ? fileURLToPath(path) : path);
 
 /** Turns a callback into an answer: absence is null, anything else a FilesError. */
 function answer<T, R>(
@@ -44,7 +42,7 @@ const attempt = <R>(
 ): Promise<R | null> =>
   new Promise((resolve, reject) => {
     try {
-      operation(localPath(path), resolve, reject);
+      operation(pathOfFileUrl(path), resolve, reject);
     } catch (error) {
       const problem = `${path.replaceAll('\0', '\\0')} is not a path on this machine.`;
       reject(new FilesError(problem, false, { cause: error }));
@@ -75,11 +73,12 @@ const listFolder = (folder: string, options?: { readonly after?: string }): Prom
     readdir(
       local,
       { withFileTypes: true },
-      answer(folder, resolve, reject, (entries) =>
-        entries.filter((entry) => options?.after === undefined || entry.name > options.after).map(entryOf),
-      ),
+      answer(folder, resolve, reject, (entries) => entriesAfter(entries, options?.after)),
     ),
   );
+
+const entriesAfter = (entries: readonly Dirent[], after: string | undefined): readonly FileEntry[] =>
+  (after === undefined ? entries : entries.filter((entry) => entry.name > after)).map(entryOf);
 
 const entryOf = (entry: Dirent): FileEntry => {
   if (entry.isSymbolicLink()) return { name: entry.name, kind: 'file', link: true };

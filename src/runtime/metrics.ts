@@ -66,18 +66,21 @@ function engineMetrics(registry: Registry) {
   const [count, level, latency] = [counter(registry), gauge(registry), seconds(registry)];
   return {
     commandLag: latency('sluice_command_lag_seconds', 'From a command to its run.'),
-    evaluationLag: latency(
+    evaluationLag: level(
       'sluice_evaluation_lag_seconds',
-      'From an event to the evaluation of the groups that name it.',
+      'How long the evaluation of a group that has been due longest is due; 0 if none is.',
     ),
     triggerLatency: latency(
       'sluice_trigger_latency_seconds',
-      'From a commit seen to the start of the first task it triggered.',
+      'From the newest commit that a run or a waiting task needed, as seen, to the start of the first tasks.',
     ),
     scanDuration: latency('sluice_scan_duration_seconds', 'One poll of one asset.'),
     tasksRunning: level('sluice_tasks_running', 'Attempts that run.'),
-    tasksWaiting: level('sluice_tasks_waiting', 'Attempts that wait for a slot.'),
-    queueDepth: level('sluice_queue_depth', 'Rows waiting in a queue of the engine.', ['queue']),
+    tasksWaiting: level('sluice_tasks_waiting', 'Attempts that wait for tables.'),
+    leaseAge: level('sluice_lease_age_seconds', 'How long the server that owns the work has owned it.'),
+    queueDepth: level('sluice_queue_depth', 'What is due: evaluations, commands, tasks (attempts for a slot).', [
+      'queue',
+    ]),
     tasksEnded: count('sluice_tasks_ended_total', 'Attempts that ended.', ['state']),
   };
 }

@@ -36,6 +36,6 @@ export interface Source {
   poll(table: TableRef, cursor: Cursor | null, options?: PollOptions): Promise<Poll>;
   /** Does the folder look like a table of this format? Costs at most two requests. */
   detect(table: TableRef): Promise<boolean>;
-  /** Can this version still be read now? One request. */
+  /** Can this version still be read now? One request where a version has a file of its own; else what a FULL poll without a cursor reads first. */
   isReadable(table: TableRef, snapshotId: string): Promise<boolean>;
 }

@@ -5,11 +5,20 @@ import { NEWEST, migrate, schemaVersion } from './migrate.ts';
 import { applyDeclaration } from './queries/apply.ts';
 import { chunks } from './queries/asset-load.ts';
 import { releaseAsset, removeAsset } from './queries/asset-admin.ts';
-import { assetDetails, listAssets, listEvents, listVersions, ownersOf, scanTargets } from './queries/asset-lists.ts';
+import {
+  assetDetails,
+  keyOfCode,
+  listAssets,
+  listEvents,
+  listVersions,
+  ownersOf,
+  scanTargets,
+} from './queries/asset-lists.ts';
 import { KnownVersion } from './queries/asset-effects.ts';
 import { recordIdle, recordPoll } from './queries/asset-record.ts';
 import { recordStated } from './queries/asset-stated.ts';
 import { findWorkflow, listWorkflows } from './queries/definitions.ts';
+import { pauseGroup, resumeGroup } from './queries/group-admin.ts';
 import { type Batch, evaluateBatch } from './queries/group-batch.ts';
 import { dueGroups, evaluateQueued, postpone } from './queries/group-evaluate.ts';
 import { explainWorkflow, listTriggers, nextDueAt } from './queries/group-lists.ts';
@@ -90,7 +99,7 @@ const definitionStore = (engine: Engine): DefinitionStore => ({
   workflows: (project) => engine.read((view) => listWorkflows(view, project)),
   versions: (code, page) => engine.read((view) => listWorkflowVersions(view, BigInt(code), page)),
   version: (code, version) => engine.read((view) => workflowVersion(view, BigInt(code), BigInt(version))),
-  release: (code, state) => engine.write((tx) => releaseWorkflow(tx, BigInt(code), state)),
+  release: (code, state, how = 'CATCH_UP') => engine.write((tx) => releaseWorkflow(tx, BigInt(code), state, how)),
   remove: (code) => engine.write((tx) => removeWorkflow(tx, BigInt(code))),
 });
 
@@ -101,6 +110,7 @@ const assetStore = (engine: Engine): AssetStore => ({
   recordStated: (events) => recordAll(engine, events),
   list: (project) => engine.read((view) => listAssets(view, project)),
   get: (key) => engine.read((view) => assetDetails(view, key)),
+  keyOf: (code) => engine.read((view) => keyOfCode(view, code)),
   versions: (key, page) => engine.read((view) => listVersions(view, key, page)),
   release: (key) => engine.write((tx) => releaseAsset(tx, key)),
   remove: (key) => engine.write((tx) => removeAsset(tx, key)),
@@ -156,6 +166,8 @@ const groupStore = (engine: Engine, onProblem: OnProblem): GroupStore => ({
   nextDueAt: () => engine.read(nextDueAt),
   explain: (workflowCode) => engine.read((view) => explainWorkflow(view, workflowCode)),
   explainTask: (workflowCode, task) => engine.read((view) => explainTask(view, workflowCode, task)),
+  pause: (code, group) => engine.write((tx) => pauseGroup(tx, BigInt(code), group)),
+  resume: (code, group, how) => engine.write((tx) => resumeGroup(tx, BigInt(code), group, how)),
   triggerHistory: (filter, page) => engine.read((view) => listTriggers(view, filter, page)),
 });
 

@@ -43,12 +43,17 @@ const write = async (place: Place, what: string, rows: readonly Values[], textFo
   for (let at = 0; at < rows.length; ) {
     const size = SIZES.find((each) => each <= rows.length - at) ?? 1;
     const text = remembered(`${place.dialect.name} ${what} ${size} ${names}`, () => textFor(columns, size));
-    const values = rows.slice(at, at + size).flatMap((row) => columns.map((column) => row[column] ?? null));
-    const result = await place.db.executeQuery(CompiledQuery.raw(text, values));
+    const result = await place.db.executeQuery(CompiledQuery.raw(text, valuesOf(rows.slice(at, at + size), columns)));
     written += result.numAffectedRows ?? 0n;
     at += size;
   }
   return Number(written);
+};
+
+const valuesOf = (rows: readonly Values[], columns: readonly string[]): unknown[] => {
+  const values: unknown[] = [];
+  for (const row of rows) for (const column of columns) values.push(row[column] ?? null);
+  return values;
 };
 
 /** Inserts the rows that collide with no unique key; how many. */

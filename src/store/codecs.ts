@@ -2,7 +2,7 @@ import type { Condition, Leaf } from '../core/asset/condition.ts';
 import type { DependencyGroup } from '../core/asset/group.ts';
 import type { AssetKey } from '../core/asset/key.ts';
 import type { Pin, Pins } from '../core/asset/version.ts';
-import type { TaskWait } from '../core/workflow/definition.ts';
+import type { Parameter, TaskWait } from '../core/workflow/definition.ts';
 import type { CommandType, TaskDependType, WorkflowRun } from '../core/workflow/run.ts';
 
 /** Numbers and words of the domain ↔ what columns hold. JSON columns hold plain JSON: 64-bit values in them are decimal text. */
@@ -21,6 +21,19 @@ export const flagOrNull = (value: bigint | null): boolean | null => (value === n
 
 export const text = (value: unknown): string => JSON.stringify(value);
 export const parse = <T>(json: string): T => JSON.parse(json) as T;
+
+/** Most groups are set up alike, so that a few texts stand for nearly all of them. */
+const settings = new Map<string, GroupSettings>();
+const MOST_SETTINGS = 1_000;
+
+export const settingsOf = (json: string): GroupSettings => {
+  const known = settings.get(json);
+  if (known !== undefined) return known;
+  if (settings.size >= MOST_SETTINGS) settings.clear();
+  const parsed = parse<GroupSettings>(json);
+  settings.set(json, parsed);
+  return parsed;
+};
 
 /** A text that is the same for equal values, whatever the order of their keys. */
 export const canonical = (value: unknown): string => {
@@ -62,6 +75,12 @@ export const releaseStates = coded<'ONLINE' | 'OFFLINE'>('release state', { OFFL
 export const pinsJson = (pins: Pins): string => text(Object.fromEntries(pins));
 export const pinsOf = (json: string): Pins =>
   new Map(Object.entries(parse<Record<AssetKey, Pin>>(json)) as [AssetKey, Pin][]);
+
+/** As DolphinScheduler writes its var_pool; values are texts here. */
+export const outputsJson = (outputs: readonly Parameter[]): string | null =>
+  outputs.length === 0 ? null : text(outputs.map((one) => ({ ...one, type: 'VARCHAR' })));
+export const outputsOf = (json: string | null): readonly Parameter[] =>
+  json === null ? [] : parse<readonly Parameter[]>(json).map(({ prop, direct, value }) => ({ prop, direct, value }));
 
 const longText = (value: bigint | null): string | null => (value === null ? null : value.toString());
 const longOf = (value: string | null): bigint | null => (value === null ? null : BigInt(value));

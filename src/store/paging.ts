@@ -22,9 +22,9 @@ export const sliceOf = (page: PageRequest): Slice => {
 
 const decode = (cursor: string): bigint => {
   const plain = Buffer.from(cursor, 'base64url').toString();
-  if (!/^\d{1,19}$/.test(plain))
-    throw new SluiceError('BAD_REQUEST', 'Give a cursor exactly as a page before returned it, or none.');
-  return BigInt(plain);
+  const below = /^\d{1,19}$/.test(plain) ? BigInt(plain) : null;
+  if (below !== null && below <= START) return below;
+  throw new SluiceError('BAD_REQUEST', 'Give a cursor exactly as a page before returned it, or none.');
 };
 
 /** The page of a query that read `limit + 1` rows. `idOf` is what the rows are ordered by. */

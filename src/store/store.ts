@@ -1,4 +1,4 @@
-import type { Condition, Leaf } from '../core/asset/condition.ts';
+import type { BlockCode, Condition, Leaf } from '../core/asset/condition.ts';
 import type { RecordedEvent, StatedEvent } from '../core/asset/event.ts';
 import type { PollTimes } from '../core/asset/ingest.ts';
 import type { AssetKey } from '../core/asset/key.ts';
@@ -8,7 +8,7 @@ import type { Pin, Pins, Version, VersionRef } from '../core/asset/version.ts';
 import type { ApplyPlan, ProjectDeclaration } from '../core/declaration.ts';
 import type { Problem } from '../core/result.ts';
 import type { EpochMs } from '../core/time.ts';
-import type { TaskDefinition, TaskWait, WorkflowDefinition } from '../core/workflow/definition.ts';
+import type { Parameter, TaskDefinition, TaskWait, WorkflowDefinition } from '../core/workflow/definition.ts';
 import type { RunOperation } from '../core/workflow/plan.ts';
 import type { TaskDependType, TaskRun, WorkflowRun } from '../core/workflow/run.ts';
 import type { WaitingGroup } from '../core/workflow/task-wait.ts';
@@ -72,8 +72,8 @@ export interface DefinitionStore {
   versions(code: number, page: PageRequest): Promise<Page<WorkflowVersion>>;
   /** The workflow as one of its versions had it. Throws NOT_FOUND. */
   version(code: number, version: number): Promise<WorkflowDefinition>;
-  /** Offline, its groups do not fire; what arrives is kept. Throws NOT_FOUND. */
-  release(code: number, state: WorkflowDefinition['releaseState']): Promise<WorkflowDefinition>;
+  /** Offline, its groups do not fire; what arrives is kept, and `how` (CATCH_UP if not given) says what becomes of it online. Throws NOT_FOUND. */
+  release(code: number, state: WorkflowDefinition['releaseState'], how?: Resume): Promise<WorkflowDefinition>;
   /** The workflow, its groups and what they consumed go; its runs stay. Throws NOT_FOUND, CONFLICT while it is online or a run is unfinished. */
   remove(code: number): Promise<void>;
 }
@@ -125,7 +125,12 @@ export interface ListedEvent extends RecordedEvent {
   readonly duplicates: number;
 }
 
+/** An asset as lists show it. */
+export type ListedAsset = Pick<AssetDetails, 'code' | 'asset' | 'state' | 'lastScanAt'>;
+
 export interface AssetDetails {
+  /** A number below 2^53, given once; an asset that is registered again gets another. */
+  readonly code: number;
   readonly asset: Asset;
   readonly state: AssetState;
   readonly project: string;
@@ -154,9 +159,9 @@ export interface AssetStore {
   recordIdle(polls: readonly { readonly key: AssetKey; readonly at: EpochMs }[]): Promise<void>;
   /** Statements in order, each on its own feet: a bad one loses no other. */
   recordStated(events: readonly StatedEvent[]): Promise<readonly StatedReceipt[]>;
-  list(
-    project: string | null,
-  ): Promise<readonly { readonly asset: Asset; readonly state: AssetState; readonly lastScanAt: EpochMs | null }[]>;
+  list(project: string | null): Promise<readonly ListedAsset[]>;
+  /** The asset with this code. Throws UNKNOWN_ASSET. */
+  keyOf(code: number): Promise<AssetKey>;
   /** Throws UNKNOWN_ASSET. */
   get(key: AssetKey): Promise<AssetDetails>;
   versions(key: AssetKey, page: PageRequest): Promise<Page<VersionRow>>;
@@ -196,6 +201,7 @@ export interface EvaluationReport {
 
 export interface GroupExplanation {
   readonly group: string;
+  readonly paused: boolean;
   readonly ready: boolean;
   readonly leaves: readonly Leaf[];
   readonly conditions: readonly Condition[];
@@ -240,6 +246,9 @@ export interface TaskExplanation {
   readonly lastRelease: (NonNullable<GroupExplanation['lastFire']> & { readonly group: string }) | null;
 }
 
+/** What becomes of what arrived while a group could not fire. CATCH_UP: one run for all of it; SKIP: it counts as consumed. */
+export type Resume = 'CATCH_UP' | 'SKIP';
+
 export interface GroupStore {
   /**
    * Takes due groups from the queue and decides each in a transaction of its own: leaves, or trigger history + consumed versions + command + run
@@ -252,6 +261,10 @@ export interface GroupStore {
   explain(workflowCode: number): Promise<WorkflowExplanation>;
   /** The same of a waiting task. Throws NOT_FOUND. */
   explainTask(workflowCode: number, task: string): Promise<TaskExplanation>;
+  /** The group fires no more until it is resumed; what arrives is kept. Throws NOT_FOUND. */
+  pause(workflowCode: number, group: string): Promise<GroupExplanation>;
+  /** Throws NOT_FOUND, CONFLICT where it is not paused. */
+  resume(workflowCode: number, group: string, how: Resume): Promise<GroupExplanation>;
   triggerHistory(
     filter: { readonly project?: string; readonly workflowCode?: number; readonly runId?: number },
     page: PageRequest,
@@ -307,6 +320,8 @@ export interface TaskOffer {
   readonly task: TaskDefinition;
   readonly taskRun: TaskRun;
   readonly pins: readonly PinFacts[];
+  /** What the tasks before it gave out; of two values of one name that of the task that ended later. */
+  readonly upstream: readonly Parameter[];
 }
 
 export interface TaskEnding {
@@ -314,6 +329,8 @@ export interface TaskEnding {
   readonly exitCode: number | null;
   readonly reason: string | null;
   readonly endedAt: EpochMs;
+  /** What a SUCCESS gives to the tasks behind it; absent: nothing. */
+  readonly outputs?: readonly Parameter[];
 }
 
 export interface RunDetails {
@@ -410,6 +427,18 @@ export interface Sample {
   readonly commands: number;
   readonly running: number;
   readonly submitted: number;
+  /** Attempts that wait for tables. */
+  readonly waiting: number;
+  /** Since when the evaluation that has been due longest is; null: none is due. */
+  readonly evaluationDueAt: EpochMs | null;
+  /** When the server that owns the work took it; null: none ever did. */
+  readonly claimedAt: EpochMs | null;
+  /** What holds groups of workflows up, of each unmet leaf one; of at most 10,000 groups. */
+  readonly blocked: readonly {
+    readonly workflowCode: number;
+    readonly assetKey: AssetKey | null;
+    readonly code: BlockCode;
+  }[];
 }
 
 export interface AdminStore {

@@ -25,6 +25,10 @@ export interface TableChange {
   /** New columns: ones that may be null, or flags, which are 0 in the rows that are there. */
   readonly columns: Readonly<Record<string, 'flag' | `${BaseKind}?`>>;
   readonly index?: readonly (readonly string[])[];
+  /** Indexes that are no longer needed, by name: `TABLE_1` is the first that the table was made with. */
+  readonly drop?: readonly string[];
+  /** Indexes of some rows only. A query uses one where it states the same condition in the same words. */
+  readonly partial?: readonly { readonly on: readonly string[]; readonly where: string }[];
 }
 
 export interface Migration {

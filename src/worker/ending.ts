@@ -1,5 +1,6 @@
 import type { Ended } from '../executors/executor.ts';
 import type { TaskEnding, TaskOffer } from '../store/store.ts';
+import { MOST_OUTPUT } from './outputs.ts';
 
 /** Why the server killed an attempt. */
 export type EndingReason = 'STOP' | 'TIMEOUT';
@@ -28,4 +29,13 @@ const reasonFromStore = (ended: Ended, offer: TaskOffer): EndingReason | null =>
   if (offer.run.state === 'READY_STOP') return 'STOP';
   const { deadline } = offer.taskRun;
   return deadline !== null && ended.endedAt >= deadline ? 'TIMEOUT' : null;
+};
+
+/** A success with what it gives out; a failure where that is too much to keep. */
+export const withOutputs = (ending: TaskEnding, outputs: NonNullable<TaskEnding['outputs']>): TaskEnding => {
+  if (outputs.length === 0) return ending;
+  const characters = outputs.reduce((sum, { value }) => sum + value.length, 0);
+  if (characters <= MOST_OUTPUT) return { ...ending, outputs };
+  const reason = `Give out at most ${MOST_OUTPUT} characters with setValue, the place of a file for more: these were ${characters}.`;
+  return { ...ending, state: 'FAILURE', reason };
 };

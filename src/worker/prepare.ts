@@ -43,7 +43,7 @@ const work = (offer: TaskOffer, plugin: TaskPlugin, parameters: TaskParameters):
 
 /** Times count from the schedule time, else the run's start: a retry after midnight is still about the same day. */
 const parametersOf = (offer: TaskOffer): Result<TaskParameters> => {
-  const { run, workflow, task, taskRun, pins } = offer;
+  const { run, workflow, task, taskRun, pins, upstream } = offer;
   const sources = {
     run,
     workflow,
@@ -51,7 +51,7 @@ const parametersOf = (offer: TaskOffer): Result<TaskParameters> => {
     taskRun,
     pins: pins.map(pinValues),
     projectParams: [],
-    upstream: [],
+    upstream,
     builtIns: {},
     now: run.startTime,
   };

@@ -4,7 +4,8 @@ import type { AttemptId, Ended, Executor, Found } from '../executors/executor.ts
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { RunStore, TaskEnding, TaskOffer } from '../store/store.ts';
-import { type EndingReason, endingOf } from './ending.ts';
+import { type EndingReason, endingOf, withOutputs } from './ending.ts';
+import { outputsOf } from './outputs.ts';
 import type { Prepared } from './prepare.ts';
 
 const KILL_GRACE_MS = 10_000;
@@ -147,7 +148,7 @@ export class Worker {
     if (attempt === undefined || attempt.offer.taskRun.fence !== ended.id.fence) return;
     try {
       await attempt.starting.catch(() => {}); // its own failure was reported by begin
-      await this.#finish(attempt.offer, endingOf(ended, attempt.offer, attempt.killed));
+      await this.#finish(attempt.offer, await this.#endingOf(ended, attempt));
     } catch (error) {
       this.#forget(attempt.offer); // the exit code is on disk: the reconciler reports it again
       this.#options.log.error('the end of a task could not be recorded and is tried again', {
@@ -155,6 +156,13 @@ export class Worker {
         error,
       });
     }
+  }
+
+  /** The log is on disk like the exit code, so that whoever finds the attempt after a crash reads the same outputs. */
+  async #endingOf(ended: Ended, { offer, killed }: Attempt): Promise<TaskEnding> {
+    const ending = endingOf(ended, offer, killed);
+    if (ending.state !== 'SUCCESS') return ending;
+    return withOutputs(ending, await outputsOf(this.#options.executor, ended.id, offer.run.id, offer.task.localParams));
   }
 
   async #finish(offer: TaskOffer, ending: TaskEnding): Promise<void> {

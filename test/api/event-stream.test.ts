@@ -74,7 +74,7 @@ describe('the stream of changes', () => {
   test('needs a token, and HEAD opens none', async () => {
     const api = await openApi();
     expect((await api.inject({ url: STREAM })).status).toBe(401);
-    expect((await api.inject({ method: 'HEAD', url: STREAM, headers: bearer(TOKEN) })).status).toBe(404);
+    expect((await api.inject({ method: 'HEAD', url: STREAM, headers: bearer(TOKEN) })).status).toBe(405);
   });
 
   test('the page after the last that there is room for is told so', async () => {

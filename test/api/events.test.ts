@@ -165,3 +165,33 @@ describe('pushed events', () => {
     expect(seen).toEqual(['7', '6', '5', '4', '3', '2', '1']);
   });
 });
+
+test('whoever counts is told of everything that was stated or refused, a schema decision too', async () => {
+  const stated: string[] = [];
+  const refused: (string | null)[][] = [];
+  const api = await openApi({
+    onStated: (events, receipts) =>
+      void stated.push(...events.map(({ eventType }, i) => `${eventType} ${receipts[i]?.status}`)),
+    onRefused: (refusals) => void refused.push(...refusals.map(({ assetKey, problem }) => [assetKey, problem.code])),
+  });
+  await apply(api);
+  await api.post('/api/v1/projects/other/assets', { key: 'paimon://x/y' });
+  await api.post(`${BASE}/asset-events`, [
+    commit(ORDERS, 1),
+    commit('nonsense', 1),
+    commit('paimon://x/y', 1),
+    commit('paimon://no/body', 1),
+    5,
+  ]);
+  await api.post(`${BASE}/assets/${segment(ORDERS)}/approve-schema`, { schemaId: '3' });
+  expect(stated).toEqual([
+    'SNAPSHOT_COMMITTED ACCEPTED',
+    'SNAPSHOT_COMMITTED REJECTED',
+    'SCHEMA_CHANGE_APPROVED ACCEPTED',
+  ]);
+  expect(refused).toEqual([
+    [null, 'BAD_ASSET_KEY'],
+    [null, 'BAD_EVENT'],
+    ['paimon://x/y', 'UNKNOWN_ASSET'],
+  ]);
+});

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Api, apply, BASE, declaration, openApi, ORDERS } from './harness.ts';
 
 const workflow = (name: string) => ({ name, tasks: [{ name: 'a', type: 'NOOP' }] });
@@ -102,6 +102,17 @@ test('keys survive a restart', async () => {
   const second = await openApi({}, [], join(folder, 'sluice.db'));
   expect((await second.post(DEFINITIONS, workflow('w'), under('k'))).text).toBe(made.text);
   expect((await second.post(DEFINITIONS, workflow('other'), under('k'))).status).toBe(422);
+});
+
+test('what was made before the server died and could say so is answered as made, not as being in the way', async () => {
+  const api = await openApi();
+  await apply(api);
+  vi.spyOn(api.store.idempotency, 'keep').mockRejectedValueOnce(new Error('died'));
+  expect((await api.post(DEFINITIONS, workflow('w'), under('k'))).status).toBe(500);
+  const again = await api.post(DEFINITIONS, workflow('w'), under('k'));
+  expect([again.status, again.json['name'], again.json['version']]).toEqual([201, 'w', 1]);
+  expect((await api.post(DEFINITIONS, workflow('w'), under('k'))).text).toBe(again.text);
+  expect((await api.post(DEFINITIONS, workflow('w'), under('k2'))).status).toBe(409);
 });
 
 test('a server in which a POST does not say what a repetition means does not start', async () => {

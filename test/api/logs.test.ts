@@ -97,6 +97,21 @@ describe('logs over HTTP', () => {
     await expect(reader?.read()).rejects.toThrow();
   });
 
+  test('no more logs are followed at once than the server can bear', async () => {
+    const api = await running();
+    const url = await api.app.listen({ host: '127.0.0.1', port: 0 });
+    const gone = new AbortController();
+    const headers = { ...bearer(TOKEN), accept: 'text/event-stream' };
+    const ask = (signal?: AbortSignal) => fetch(url + LOG, { headers, ...(signal === undefined ? {} : { signal }) });
+    api.logs.set(1, bytes('x'));
+    const open = await Promise.all(Array.from({ length: 100 }, () => ask(gone.signal)));
+    expect(open.map(({ status }) => status)).toEqual(open.map(() => 200));
+    const refused = await ask();
+    expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([503, 'TOO_MANY_FOLLOWERS']);
+    gone.abort();
+    await expect.poll(async () => (await ask()).status, { timeout: 10_000 }).toBe(200);
+  });
+
   test('logs are not there for who has no token', async () => {
     const api = await running();
     expect((await api.inject({ url: LOG, headers: { accept: 'text/event-stream' } })).status).toBe(401);

@@ -109,7 +109,69 @@ describe('workflow definitions', () => {
   });
 });
 
+describe('groups', () => {
+  test('paused, it says so and starts nothing; resumed, it starts one run for what arrived, or with skip none', async () => {
+    const api = await openApi();
+    await apply(api);
+    await api.post(DEFINITIONS, report());
+    const steer = (what: string, body?: object) => api.post(`${DEFINITIONS}/report/groups/g/${what}`, body);
+    const runs = async () =>
+      ((await api.get(`${BASE}/workflow-instances?workflow=report`)).json['items'] as unknown as unknown[]).length;
+    expect((await steer('pause')).json).toMatchObject({ group: 'g', paused: true });
+    await push(api, commit(ORDERS, 1), commit(ORDERS, 2));
+    expect(await runs()).toBe(0);
+    const why = (await api.get(`${DEFINITIONS}/report/why`)).json['groups'] as unknown as object[];
+    expect(why[0]).toMatchObject({
+      paused: true,
+      results: expect.arrayContaining([expect.objectContaining({ code: 'BLOCKED_BY_PAUSED' })]) as unknown,
+    });
+    expect((await steer('resume')).json).toMatchObject({ paused: false, ready: true });
+    await api.store.groups.evaluateDue(10);
+    expect(await runs()).toBe(1);
+    await work(api);
+    await steer('pause');
+    await push(api, commit(ORDERS, 3));
+    expect((await steer('resume', { skip: true })).json).toMatchObject({ paused: false, ready: false });
+    await api.store.groups.evaluateDue(10);
+    expect(await runs()).toBe(1);
+    expect((await steer('resume')).status).toBe(409);
+    expect((await api.post(`${DEFINITIONS}/report/groups/h/pause`)).status).toBe(404);
+  });
+
+  test('online with skip, what arrived while it was offline starts nothing', async () => {
+    const api = await openApi();
+    await apply(api);
+    await api.post(DEFINITIONS, report());
+    await api.post(`${DEFINITIONS}/report/release`, { releaseState: 'OFFLINE' });
+    await push(api, commit(ORDERS, 1));
+    await api.post(`${DEFINITIONS}/report/release`, { releaseState: 'ONLINE', skip: true });
+    await api.store.groups.evaluateDue(10);
+    expect((await api.get(`${BASE}/workflow-instances?workflow=report`)).json['items']).toEqual([]);
+  });
+});
+
 describe('assets', () => {
+  test('are named by their code wherever they are by their key', async () => {
+    const api = await openApi();
+    await apply(api);
+    await push(api, commit(ORDERS, 1), commit(PAYMENTS, 7));
+    const items = (await api.get(`${BASE}/assets`)).json['items'] as unknown as { key: string; code: number }[];
+    const code = items.find(({ key }) => key === PAYMENTS)?.code;
+    const at = async (path: string) => (await api.get(`${BASE}/assets/${code}${path}`)).json;
+    expect(await at('')).toMatchObject({ key: PAYMENTS, code });
+    expect(await at('/state')).toMatchObject({ assetKey: PAYMENTS });
+    expect(await at('/versions')).toMatchObject({ items: [{ assetKey: PAYMENTS, snapshotId: '7' }] });
+    const events = (await api.get(`${BASE}/asset-events?assetKey=${code}`)).json['items'] as unknown as object[];
+    expect(events).toEqual([expect.objectContaining({ assetKey: PAYMENTS })]);
+    const started = await api.post(`${DEFINITIONS}/trade/start`, { pins: { [String(code)]: '7' } });
+    expect(started.json['pins']).toMatchObject({ [PAYMENTS]: { snapshotId: '7' } });
+    const unknown = await api.get(`${BASE}/assets/9007199254740991/state`);
+    expect([unknown.status, unknown.json['code']]).toEqual([404, 'UNKNOWN_ASSET']);
+    expect((await api.get(`${BASE}/assets/9007199254740993/state`)).json['code']).toBe('BAD_ASSET_KEY');
+    await api.post('/api/v1/projects/other/assets', { key: 'paimon://x/y' });
+    expect((await api.get(`/api/v1/projects/other/assets/${code}/state`)).status).toBe(404);
+  });
+
   test('removed when no group waits for them', async () => {
     const api = await openApi();
     await apply(api);

@@ -260,6 +260,11 @@ describe('sluice asset', () => {
       key: ORDERS,
       project: 'gmv',
     });
+    const code = /code +(\d+)/.exec((await server.sluice('asset', 'show', ORDERS)).out)?.[1] ?? '';
+    expect(jsonLines((await server.sluice('asset', 'events', code, '--json', '--limit', '1')).out)[0]).toMatchObject({
+      assetKey: ORDERS,
+    });
+    expect((await server.sluice('asset', 'emit', code, '--type', 'CDC_LAG_RECOVERED')).out).toContain(ORDERS);
     const approved = await server.sluice('asset', 'approve', ORDERS, '3');
     expect(approved.out).toBe(`schema 3 of ${ORDERS}: approved\n`);
   });
@@ -270,6 +275,23 @@ describe('sluice asset', () => {
     expect([wrong.code, wrong.out, wrong.err]).toEqual([1, '', expect.stringContaining('eventType')]);
     const unreadable = await server.sluice('asset', 'scan', ORDERS);
     expect([unreadable.code, unreadable.err]).toEqual([1, expect.stringContaining('location')]);
+  });
+});
+
+describe('sluice workflow', () => {
+  test('online and offline, paused and resumed', async () => {
+    const server = await applied();
+    const ask = async (...args: string[]) => (await server.sluice('workflow', ...args)).out;
+    expect(await ask('list')).toMatch(/^trade +\d+ +1 +online +both +2$/m);
+    expect(await ask('offline', 'trade')).toBe('trade is offline\n');
+    expect(await ask('online', 'trade', '--skip')).toBe('trade is online\n');
+    expect(await ask('pause', 'trade', 'both')).toBe('group both of trade is paused\n');
+    expect((await server.sluice('why', 'trade')).out).toContain('a group that is not paused');
+    expect(await ask('resume', 'trade', 'both', '--skip')).toBe('group both of trade is no longer paused\n');
+    const again = await server.sluice('workflow', 'resume', 'trade', 'both');
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining('it is not paused')]);
+    const json = jsonLines((await server.sluice('workflow', 'pause', 'trade', 'both', '--json')).out);
+    expect(json).toEqual([expect.objectContaining({ group: 'both', paused: true })]);
   });
 });
 

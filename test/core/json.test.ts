@@ -18,6 +18,19 @@ describe('parseJson', () => {
     fc.assert(fc.property(fc.bigInt(), (value) => String(parseJson(value.toString())) === value.toString()));
   });
 
+  test('with a long integer anywhere or with none, everything else is read alike', () => {
+    const json = fc.jsonValue({ maxDepth: 3 });
+    fc.assert(
+      fc.property(json, (value) => {
+        const text = JSON.stringify(value);
+        expect(parseJson(text)).toEqual((parseJson(`[9007199254740993,${text}]`) as readonly Json[])[1]);
+      }),
+    );
+    expect(parseJson('{"__proto__": 1, "text": "9007199254740993"}')).toEqual(
+      JSON.parse('{"__proto__": 1, "text": "9007199254740993"}'),
+    );
+  });
+
   test('what JSON.parse refuses is refused', () => {
     expect(() => parseJson('{"a": 1')).toThrow(SyntaxError);
   });

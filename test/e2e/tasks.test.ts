@@ -173,3 +173,34 @@ test(
     expect(spawnSync('ps', ['-o', 'stat=', '-p', pid], { encoding: 'utf8' }).stdout.trim()).toMatch(/^(Z.*)?$/); // gone, or a zombie nobody reaped
   },
 );
+
+test('what a task prints with setValue reaches the tasks behind it that declare it', LIMIT, async () => {
+  const place = makePlace();
+  const out = [
+    { prop: 'day', direct: 'OUT' },
+    { prop: 'rows', direct: 'OUT', value: '0' },
+  ];
+  const client = await serve(place, {
+    workflows: [
+      {
+        name: 'w',
+        globalParams: { day: 'global' },
+        tasks: [
+          { name: 'count', ...shell("echo '${setValue(day=2026-11-30)} ${setValue(secret=x)}'"), localParams: out },
+          { name: 'relay', ...shell('echo "${day}/${rows}"'), localParams: { rows: '' }, dependsOn: ['count'] },
+          { name: 'alone', ...shell('echo "${day}"') },
+        ],
+      },
+    ],
+  });
+  expect((await sluice(place, ['run', 'w', '--wait'])).code).toBe(0);
+  expect(await said(sluice(place, ['logs', '1', 'relay']))).toBe('2026-11-30/0\n');
+  expect(await said(sluice(place, ['logs', '1', 'alone']))).toBe('global\n');
+  const { tasks } = await client.run(1);
+  expect(Object.fromEntries(tasks.map(({ name, outputs }) => [name, outputs]))).toEqual({
+    count: { day: '2026-11-30', rows: '0' },
+    relay: {},
+    alone: {},
+  });
+  expect(await said(sluice(place, ['runs', 'show', '1']))).toContain('count gave day = "2026-11-30"');
+});

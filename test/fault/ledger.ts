@@ -29,34 +29,36 @@ export interface Ledger {
   readonly events: readonly string[];
 }
 
-type Rows = readonly Readonly<Record<string, string | number | null>>[];
+export type Rows = readonly Readonly<Record<string, string | number | null>>[];
 
 const QUERIES = {
   history: 'SELECT * FROM t_ds_asset_trigger_history ORDER BY id',
   runs: 'SELECT id, state FROM t_ds_workflow_instance ORDER BY id',
   tasks: 'SELECT * FROM t_ds_task_instance ORDER BY id',
   commands: 'SELECT count(*) AS n FROM t_ds_command',
-  queued: 'SELECT count(*) AS n FROM t_ds_asset_evaluation_queue',
+  queued: 'SELECT (SELECT count(*) FROM t_ds_asset_evaluation_queue) + (SELECT count(*) FROM t_ds_asset_change) AS n',
   consumed: `SELECT d.asset_key, c.snapshot_id FROM t_ds_asset_dependency d
     JOIN t_ds_asset_dependency_consumed c ON c.dependency_id = d.id ORDER BY d.asset_key`,
   events: 'SELECT dedup_key FROM t_ds_asset_event ORDER BY id',
 };
 
-type Answers = Readonly<Record<keyof typeof QUERIES, Rows>>;
-
-function ask({ data, databaseUrl }: Place): Answers {
-  if (databaseUrl !== null) return selectAll(databaseUrl, QUERIES);
+/** The rows of each query, by name: of a server's file, or of its PostgreSQL database, there all as they are at one moment. */
+export function ask<N extends string>(
+  { data, databaseUrl }: Pick<Place, 'data' | 'databaseUrl'>,
+  queries: Readonly<Record<N, string>>,
+): Readonly<Record<N, Rows>> {
+  if (databaseUrl !== null) return selectAll(databaseUrl, queries);
   const db = new DatabaseSync(join(data, 'sluice.db'), { readOnly: true });
   try {
-    const answers = Object.entries(QUERIES).map(([name, sql]) => [name, db.prepare(sql).all()]);
-    return Object.fromEntries(answers) as Answers;
+    const answers = Object.entries<string>(queries).map(([name, sql]) => [name, db.prepare(sql).all()]);
+    return Object.fromEntries(answers) as Readonly<Record<N, Rows>>;
   } finally {
     db.close();
   }
 }
 
 export function readLedger(place: Place): Ledger {
-  const { history, runs, tasks, commands, queued, consumed, events } = ask(place);
+  const { history, runs, tasks, commands, queued, consumed, events } = ask(place, QUERIES);
   return {
     triggerKeys: history.map((row) => String(row['trigger_key'])),
     triggers: history.map((row) => ({ run: Number(row['workflow_instance_id']), pins: pinsOf(row['pins_json']) })),

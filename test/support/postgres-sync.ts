@@ -15,6 +15,12 @@ export function usePostgres(url: string, bin: string): void {
   process.env[BIN] = bin;
 }
 
+/** What is started from now on knows of no PostgreSQL, as before. */
+export function forgetPostgres(): void {
+  delete process.env[SERVER];
+  delete process.env[BIN];
+}
+
 /** The address of a schema of a server's database. */
 export const inSchema = (server: string, schema: string): string =>
   `${server}/postgres?options=-c%20search_path%3D${schema}`;

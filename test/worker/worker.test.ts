@@ -14,7 +14,7 @@ const started = { pid: 7, logPath: '/log', startedAt: 1n };
 const offerOf = (id: number, state = 'DISPATCH'): TaskOffer =>
   ({
     run: { id: 1, state: 'RUNNING_EXECUTION' },
-    task: { name: 't', timeoutSeconds: null },
+    task: { name: 't', timeoutSeconds: null, localParams: [] },
     taskRun: { id, attempt: 1, fence: 3, state, deadline: null },
   }) as unknown as TaskOffer;
 

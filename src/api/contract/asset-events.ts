@@ -35,9 +35,11 @@ export type EventInput = Static<typeof EventInput>;
 
 /**
  * One event or up to 1,000. The elements are not checked here but one by one by the route, as one bad event must not lose the good ones;
- * the OpenAPI document shows them as EventInput.
+ * the OpenAPI document shows them as EventOrEvents.
  */
-export const EventsInput = Type.Union([Type.Object({}), Type.Array(Type.Unknown(), { minItems: 1, maxItems: 1000 })]);
+const MANY = { minItems: 1, maxItems: 1000 };
+export const EventsInput = Type.Union([Type.Object({}), Type.Array(Type.Unknown(), MANY)]);
+export const EventOrEvents = Type.Union([EventInput, Type.Array(EventInput, MANY)]);
 
 export const EventsReceiptBody = Type.Object({
   accepted: Type.Integer(),

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { AssetKeyText, Count, FormatId, FormatIdInput, Nullable, Time, VersionRefBody } from './common.ts';
+import { AssetKeyText, Code, Count, FormatId, FormatIdInput, Nullable, Time, VersionRefBody } from './common.ts';
 
 const policies = {
   pushMode: Type.Enum(['VERIFY', 'TRUST']),
@@ -63,6 +63,7 @@ export const AssetStateBody = Type.Object({
 export type AssetStateBody = Static<typeof AssetStateBody>;
 
 export const AssetBody = Type.Object({
+  code: Code,
   key: Type.String(),
   location: Nullable(Type.String()),
   description: Type.String(),

@@ -82,5 +82,5 @@ export type ProjectBody = Static<typeof ProjectBody>;
 
 export const AssetParams = Type.Object({
   ...ProjectParam,
-  assetKey: Type.String({ description: 'Percent-encoded as one segment.' }),
+  assetKey: Type.String({ description: "The asset's key, percent-encoded as one segment, or its code." }),
 });

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { EventBody } from './asset-events.ts';
-import { Code, Count, FormatId, Nullable, PinsBody, Time, VersionRefBody } from './common.ts';
+import { AssetKeyText, Code, Count, FormatId, Nullable, PinsBody, Time, VersionRefBody } from './common.ts';
 
 /** One leaf of a group's evaluation tree: a condition, or (assetKey null) a closed gate of the whole group. */
 export const LeafBody = Type.Object({
@@ -25,12 +25,17 @@ export const LastFireBody = Type.Object({
 
 export const GroupAnswerBody = Type.Object({
   group: Type.String(),
+  /** By a person: it starts no run until it is resumed. */
+  paused: Type.Boolean(),
   ready: Type.Boolean(),
   results: Type.Array(LeafBody),
   lastFire: Nullable(LastFireBody),
 });
 export type LastFireBody = Static<typeof LastFireBody>;
 export type GroupAnswerBody = Static<typeof GroupAnswerBody>;
+
+/** `skip`: what arrived while it was paused starts no run. */
+export const ResumeGroupInput = Type.Object({ skip: Type.Optional(Type.Boolean()) }, { additionalProperties: false });
 
 export const ConditionBody = Type.Object({
   assetKey: Type.String(),
@@ -114,3 +119,21 @@ export type WhyBody = Static<typeof WhyBody>;
  * Core reads them (declaration-dependencies.ts), as it says everything that is wrong with them at once.
  */
 export const DependenciesInput = Type.Union([Type.Object({}), Type.Array(Type.Unknown(), { maxItems: 1000 })]);
+
+const CodeOrName = Type.Union([Type.String(), Type.Integer()]);
+const DependencyRowInput = Type.Object(
+  {
+    workflowDefinitionCode: Type.Optional(CodeOrName),
+    taskDefinitionCode: Type.Optional(CodeOrName),
+    assetKey: AssetKeyText,
+    dependencyGroup: Type.Optional(Type.String()),
+    conditionJson: Type.Optional(
+      Type.Unknown({ description: 'A condition of the apply file, as an object or its text.' }),
+    ),
+    enabledFlag: Type.Optional(Type.Integer({ minimum: 0, maximum: 1 })),
+  },
+  { additionalProperties: false },
+);
+
+/** The same, as the OpenAPI document shows it. */
+export const DependencyRowOrRows = Type.Union([DependencyRowInput, Type.Array(DependencyRowInput, { maxItems: 1000 })]);

@@ -59,7 +59,14 @@ const Name = Type.String({ minLength: 1, maxLength: 255 });
 export const WorkflowInput = Type.Object({ name: Name });
 
 export const ReleaseInput = Type.Object(
-  { releaseState: Type.Enum(['ONLINE', 'OFFLINE']) },
+  {
+    releaseState: Type.Enum(['ONLINE', 'OFFLINE']),
+    skip: Type.Optional(
+      Type.Boolean({
+        description: 'Online: what arrived while it was offline starts no run. Default: one run for all of it.',
+      }),
+    ),
+  },
   { additionalProperties: false },
 );
 
@@ -133,6 +140,8 @@ export const TaskRunBody = Type.Object({
   deadline: Nullable(Time),
   /** What released it from waiting; the run's pins are its too. */
   pins: PinsBody,
+  /** What it gave to the tasks behind it. */
+  outputs: Type.Record(Type.String(), Type.String()),
 });
 export type TaskRunBody = Static<typeof TaskRunBody>;
 

@@ -3,13 +3,16 @@ import type { ProjectDeclaration } from '../../core/declaration.ts';
 import { parseDeclaration } from '../../core/declaration-parse.ts';
 import { pathText } from '../../core/declaration-read.ts';
 import { type ApplyPlanBody, ApplyInput, ApplyPlanBody as PlanSchema } from '../contract/apply.ts';
-import { ProjectBody, ProjectParam } from '../contract/common.ts';
+import { ApplyFile } from '../contract/apply-file.ts';
+import { PageOf, PageQuery, ProjectBody, ProjectParam } from '../contract/common.ts';
 import { applyDeclaration } from '../declare.ts';
+import { namedPage } from '../named-page.ts';
 import { DeclarationError } from '../problems.ts';
 import { projectNameFor } from '../projects.ts';
 import type { Routes } from '../app.ts';
 import type { ApiDeps } from '../deps.ts';
 
+const ApplyWithFile = Type.Object({ ...ApplyInput.properties, declaration: ApplyFile });
 const BODY_LIMIT = 5 * 1024 * 1024;
 
 /** What a file declares, and the projects that came of it. */
@@ -21,16 +24,26 @@ export const applyRoutes: Routes = (app, deps) => {
       schema: {
         operationId: 'listProjects',
         tags: ['projects'],
-        response: { 200: Type.Object({ items: Type.Array(ProjectBody) }) },
+        summary: 'Projects by name; all of them without a limit.',
+        querystring: Type.Object(PageQuery),
+        response: { 200: PageOf(ProjectBody) },
       },
     },
-    async () => ({ items: (await deps.store.definitions.projects()).map(({ code, name }) => ({ code, name })) }),
+    async ({ query }) => {
+      const projects = await deps.store.definitions.projects();
+      return namedPage(
+        projects,
+        ({ name }) => name,
+        ({ code, name }) => ({ code, name }),
+        query,
+      );
+    },
   );
   app.post(
     '/projects/:projectCode/apply',
     {
       bodyLimit: BODY_LIMIT,
-      config: { permission: 'admin', repeats: 'ANSWERED' },
+      config: { permission: 'admin', repeats: 'ANSWERED', documentedBody: ApplyWithFile },
       schema: {
         operationId: 'applyDeclaration',
         tags: ['projects'],

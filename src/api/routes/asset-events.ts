@@ -3,12 +3,12 @@ import Type from 'typebox';
 import { ASSET_EVENT_TYPES, type StatedEvent } from '../../core/asset/event.ts';
 import { SluiceError } from '../../core/errors.ts';
 import { refuse, type Result } from '../../core/result.ts';
-import { EventBody, EventInput, EventsInput, EventsReceiptBody } from '../contract/asset-events.ts';
-import { AssetKeyText, PageOf, PageQuery, ProjectParam } from '../contract/common.ts';
+import { EventBody, EventInput, EventOrEvents, EventsInput, EventsReceiptBody } from '../contract/asset-events.ts';
+import { PageOf, PageQuery, ProjectParam } from '../contract/common.ts';
 import type { ApiDeps } from '../deps.ts';
 import { exactNumbers } from '../json-body.ts';
 import { describe } from '../problems.ts';
-import { keyOf, projectName } from '../projects.ts';
+import { namedKey, projectName } from '../projects.ts';
 import { answerStated, type Refused } from '../receipts.ts';
 import type { Routes } from '../app.ts';
 import { statedEvent } from '../stated.ts';
@@ -25,11 +25,11 @@ export const assetEventRoutes: Routes = (app, deps) => {
     PATH,
     {
       bodyLimit: BODY_LIMIT,
-      config: { permission: 'operate', repeats: 'KNOWN', checksNumbers: true },
+      config: { permission: 'operate', repeats: 'KNOWN', checksNumbers: true, documentedBody: EventOrEvents },
       schema: {
         operationId: 'pushAssetEvents',
         tags,
-        summary: 'One event, or up to 1,000: a bad one loses no other. Each element is an EventInput.',
+        summary: 'One event, or up to 1,000: a bad one loses no other.',
         params: Type.Object(ProjectParam),
         body: EventsInput,
         response: { 202: EventsReceiptBody },
@@ -47,10 +47,13 @@ export const assetEventRoutes: Routes = (app, deps) => {
       schema: {
         operationId: 'listAssetEvents',
         tags,
+        summary: 'What happened, newest first.',
         params: Type.Object(ProjectParam),
         querystring: Type.Object({
           ...PageQuery,
-          assetKey: Type.Optional(AssetKeyText),
+          assetKey: Type.Optional(
+            Type.String({ minLength: 1, maxLength: 512, description: "The asset's key or code." }),
+          ),
           eventType: Type.Optional(Type.Enum([...ASSET_EVENT_TYPES])),
         }),
         response: { 200: PageOf(EventBody) },
@@ -61,7 +64,7 @@ export const assetEventRoutes: Routes = (app, deps) => {
       const { assetKey, eventType, ...page } = query;
       const filter = {
         project,
-        ...(assetKey === undefined ? {} : { key: keyOf(assetKey) }),
+        ...(assetKey === undefined ? {} : { key: await namedKey(deps.store, assetKey) }),
         ...(eventType === undefined ? {} : { eventType }),
       };
       return pageBody(await deps.store.assets.events(filter, page), eventBody);
@@ -70,7 +73,7 @@ export const assetEventRoutes: Routes = (app, deps) => {
 };
 
 const push = async (
-  { store, onStated }: ApiDeps,
+  { store, onStated, onRefused }: ApiDeps,
   project: string,
   request: FastifyRequest,
   body: unknown,
@@ -87,6 +90,10 @@ const push = async (
     else refused.push({ index, problem: result.problem });
   }
   const foreign = await foreigners(store, project, events);
+  onRefused?.([
+    ...refused.map(({ problem }) => ({ assetKey: null, problem })),
+    ...foreign.map(({ index, problem }) => ({ assetKey: keyAt(events, index), problem })),
+  ]);
   const ours = events.filter(({ index }) => !foreign.some((refusal) => refusal.index === index));
   const stated = ours.map(({ event }) => event);
   const receipts = await store.assets.recordStated(stated);
@@ -94,6 +101,9 @@ const push = async (
   const indexes = Array.isArray(body) ? ours.map(({ index }) => index) : null;
   return answerStated(receipts, indexes, [...refused, ...foreign]);
 };
+
+const keyAt = (events: readonly { readonly index: number; readonly event: StatedEvent }[], index: number) =>
+  events.find((each) => each.index === index)?.event.assetKey ?? null;
 
 /** Without an eventId the request's Idempotency-Key names the statement; in a list, with its position. */
 const fallbackId = (request: FastifyRequest, body: unknown, index: number): string | null => {

@@ -28,6 +28,7 @@ export const assetVersionRoutes: Routes = (app, deps) => {
       schema: {
         operationId: 'listAssetVersions',
         tags,
+        summary: 'Its versions, newest first.',
         params: AssetParams,
         querystring: Type.Object(PageQuery),
         response: { 200: PageOf(VersionBody) },
@@ -58,7 +59,7 @@ export const assetVersionRoutes: Routes = (app, deps) => {
 };
 
 /** What a person decides. */
-const decisionRoutes: Routes = (app, { store }) => {
+const decisionRoutes: Routes = (app, { store, onStated }) => {
   app.post(
     `${ONE}/release`,
     {
@@ -92,7 +93,9 @@ const decisionRoutes: Routes = (app, { store }) => {
     },
     async ({ params, body, headers }, reply) => {
       const { asset } = await assetOf(store, params.projectCode, params.assetKey);
-      const receipts = await store.assets.recordStated([approval(asset.key, body, headers['idempotency-key'])]);
+      const stated = [approval(asset.key, body, headers['idempotency-key'])];
+      const receipts = await store.assets.recordStated(stated);
+      onStated?.(stated, receipts);
       return reply.code(202).send(answerStated(receipts, null));
     },
   );

@@ -7,10 +7,11 @@ import { SluiceError } from '../../core/errors.ts';
 import type { Routes } from '../app.ts';
 import { ApplyPlanBody } from '../contract/apply.ts';
 import { AssetBody, AssetDetailsBody, AssetRegistration, AssetStateBody } from '../contract/assets.ts';
-import { AssetParams, ProjectParam } from '../contract/common.ts';
+import { AssetParams, PageOf, PageQuery, ProjectParam } from '../contract/common.ts';
 import { applyDeclaration } from '../declare.ts';
 import { DeclarationError } from '../problems.ts';
 import { assetOf, keyOf, projectName, projectNameFor } from '../projects.ts';
+import { namedPage } from '../named-page.ts';
 import { assetBody, assetDetailsBody, stateBody } from '../views/assets.ts';
 
 const tags = ['assets'];
@@ -43,19 +44,32 @@ export const assetRoutes: Routes = (app, deps) => {
       schema: {
         operationId: 'listAssets',
         tags,
+        summary: 'The assets of a project with their states, by key; all of them without a limit.',
         params: Type.Object(ProjectParam),
-        response: { 200: Type.Object({ items: Type.Array(AssetBody) }) },
+        querystring: Type.Object(PageQuery),
+        response: { 200: PageOf(AssetBody) },
       },
     },
-    async ({ params }) => ({
-      items: (await store.assets.list(await projectName(store, params.projectCode))).map(assetBody),
-    }),
+    async ({ params, query }) => {
+      const assets = await store.assets.list(await projectName(store, params.projectCode));
+      return namedPage(assets, ({ asset }) => asset.key, assetBody, query);
+    },
   );
+  oneAssetRoutes(app, deps);
+};
+
+const oneAssetRoutes: Routes = (app, { store }) => {
   app.get(
     ONE,
     {
       config: { permission: 'read' },
-      schema: { operationId: 'getAsset', tags, params: AssetParams, response: { 200: AssetDetailsBody } },
+      schema: {
+        operationId: 'getAsset',
+        tags,
+        summary: 'One asset with tags, schemas, checks and readers.',
+        params: AssetParams,
+        response: { 200: AssetDetailsBody },
+      },
     },
     async ({ params }) => assetDetailsBody(await assetOf(store, params.projectCode, params.assetKey)),
   );
@@ -81,7 +95,13 @@ export const assetRoutes: Routes = (app, deps) => {
     `${ONE}/state`,
     {
       config: { permission: 'read' },
-      schema: { operationId: 'getAssetState', tags, params: AssetParams, response: { 200: AssetStateBody } },
+      schema: {
+        operationId: 'getAssetState',
+        tags,
+        summary: 'Its state: what decisions look at.',
+        params: AssetParams,
+        response: { 200: AssetStateBody },
+      },
     },
     async ({ params }) => stateBody((await assetOf(store, params.projectCode, params.assetKey)).state),
   );

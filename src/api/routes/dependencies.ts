@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { ApplyPlanBody } from '../contract/apply.ts';
 import { ProjectParam } from '../contract/common.ts';
-import { DependenciesBody, DependenciesInput, WhyBody } from '../contract/dependencies.ts';
+import { DependenciesBody, DependenciesInput, DependencyRowOrRows, WhyBody } from '../contract/dependencies.ts';
 import { declareDependencies } from '../dependencies.ts';
 import { projectName } from '../projects.ts';
 import { SluiceError } from '../../core/errors.ts';
@@ -20,7 +20,7 @@ export const dependencyRoutes: Routes = (app, deps) => {
     '/projects/:projectCode/asset-dependencies',
     {
       bodyLimit: BODY_LIMIT,
-      config: { permission: 'admin', repeats: 'ANSWERED', comments: true },
+      config: { permission: 'admin', repeats: 'ANSWERED', comments: true, documentedBody: DependencyRowOrRows },
       schema: {
         operationId: 'declareAssetDependencies',
         tags,

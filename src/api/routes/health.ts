@@ -10,7 +10,7 @@ export const healthRoutes: Routes = (app, deps) => {
     '/healthz',
     {
       config: { permission: 'public' },
-      schema: { operationId: 'getHealth', tags: ['health'], response: { 200: Health } },
+      schema: { operationId: 'getHealth', tags: ['health'], summary: 'The process lives.', response: { 200: Health } },
     },
     () => ({ status: 'ok', version: deps.version }),
   );
@@ -18,7 +18,12 @@ export const healthRoutes: Routes = (app, deps) => {
     '/readyz',
     {
       config: { permission: 'public' },
-      schema: { operationId: 'getReadiness', tags: ['health'], response: { 200: Readiness, 503: Readiness } },
+      schema: {
+        operationId: 'getReadiness',
+        tags: ['health'],
+        summary: 'Whether it can work, and if not why.',
+        response: { 200: Readiness, 503: Readiness },
+      },
     },
     async (_request, reply) => {
       const problems = [...(await deps.notReady())];
@@ -31,7 +36,7 @@ export const healthRoutes: Routes = (app, deps) => {
     '/metrics',
     {
       config: { permission: 'read' },
-      schema: { operationId: 'getMetrics', tags: ['health'], produces: ['text/plain'] },
+      schema: { operationId: 'getMetrics', tags: ['health'], summary: 'Prometheus.', produces: ['text/plain'] },
     },
     async (_request, reply) =>
       reply

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
 import Type from 'typebox';
 import { SluiceError } from '../../core/errors.ts';
@@ -16,10 +17,12 @@ const KEEP_ALIVE_MS = 15_000;
 const Params = Type.Object({ ...ProjectParam, id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) });
 
 export const logRoutes: Routes = (app, deps) => {
+  const followers = new Followers();
   app.get(
     '/projects/:projectCode/task-instances/:id/log',
     {
       config: { permission: 'read' },
+      exposeHeadRoute: false, // it would follow a log that nobody reads
       schema: {
         operationId: 'getTaskInstanceLog',
         tags: ['task-instances'],
@@ -39,7 +42,7 @@ export const logRoutes: Routes = (app, deps) => {
       if (!(headers.accept ?? '').includes('text/event-stream'))
         return piece(deps, await attempt(deps, params.id), offset, query.limit ?? PIECE);
       deps.log.debug('A log is followed.', { taskInstanceId: params.id, project });
-      const stream = Readable.from(follow(deps, params.id, offset));
+      const stream = Readable.from(follow(deps, params.id, offset, followers.open(reply.raw)));
       return reply
         .type('text/event-stream')
         .header('cache-control', 'no-store')
@@ -47,6 +50,29 @@ export const logRoutes: Routes = (app, deps) => {
     },
   );
 };
+
+const MOST_FOLLOWERS = 100;
+
+/** Each follower asks the database four times a second. */
+class Followers {
+  #open = 0;
+
+  /** Aborted when the follower is gone: a generator that only waits would not learn it. Throws TOO_MANY_FOLLOWERS. */
+  open(connection: EventEmitter): AbortSignal {
+    if (this.#open >= MOST_FOLLOWERS)
+      throw new SluiceError(
+        'TOO_MANY_FOLLOWERS',
+        `Close some of the ${this.#open} logs that are followed, or ask for pieces of this one.`,
+      );
+    const gone = new AbortController();
+    this.#open++;
+    connection.once('close', () => {
+      this.#open--;
+      gone.abort();
+    });
+    return gone.signal;
+  }
+}
 
 /** Where a follower that lost its connection goes on: the id of an event is the offset after it. */
 const resumeAt = (lastEventId: string | string[] | undefined): number | null =>
@@ -79,10 +105,10 @@ const piece = async (deps: ApiDeps, task: TaskRun, offset: number, limit: number
 };
 
 /** Server-sent events: `log` {offset, text} as the log grows, at the end `end` {state, exitCode}. */
-async function* follow(deps: ApiDeps, taskRunId: number, from: number): AsyncGenerator<string> {
+async function* follow(deps: ApiDeps, taskRunId: number, from: number, gone: AbortSignal): AsyncGenerator<string> {
   let offset = from;
   let quietSince = deps.clock.monotonicMs();
-  for (;;) {
+  while (!gone.aborted) {
     const task = await attempt(deps, taskRunId);
     const { text, nextOffset, finished } = await piece(deps, task, offset, PIECE);
     if (nextOffset > offset) {

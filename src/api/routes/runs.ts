@@ -38,6 +38,7 @@ export const runRoutes: Routes = (app, deps) => {
       schema: {
         operationId: 'listWorkflowInstances',
         tags,
+        summary: 'Runs, newest first.',
         params: Type.Object(ProjectParam),
         querystring: Type.Object({
           ...PageQuery,
@@ -62,7 +63,13 @@ export const runRoutes: Routes = (app, deps) => {
     `${PATH}/:id`,
     {
       config: { permission: 'read' },
-      schema: { operationId: 'getWorkflowInstance', tags, params: Params, response: { 200: RunDetailsBody } },
+      schema: {
+        operationId: 'getWorkflowInstance',
+        tags,
+        summary: 'One run with the newest attempt of each task.',
+        params: Params,
+        response: { 200: RunDetailsBody },
+      },
     },
     async ({ params }) => runDetailsBody(await runOf(store, params.projectCode, params.id)),
   );
@@ -70,7 +77,13 @@ export const runRoutes: Routes = (app, deps) => {
     `${PATH}/:id/tasks`,
     {
       config: { permission: 'read' },
-      schema: { operationId: 'listTaskInstances', tags, params: Params, response: { 200: RunTasksBody } },
+      schema: {
+        operationId: 'listTaskInstances',
+        tags,
+        summary: 'The tasks of a run, with all attempts.',
+        params: Params,
+        response: { 200: RunTasksBody },
+      },
     },
     async ({ params }) => {
       const { tasks, history, waiting } = await runOf(store, params.projectCode, params.id);

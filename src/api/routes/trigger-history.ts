@@ -14,6 +14,7 @@ export const triggerHistoryRoutes: Routes = (app, { store }) => {
       schema: {
         operationId: 'listTriggerHistory',
         tags: ['trigger-history'],
+        summary: 'What fired, with pins, trigger key and the tree that let it fire, newest first.',
         params: Type.Object(ProjectParam),
         querystring: Type.Object({
           ...PageQuery,

@@ -5,6 +5,7 @@ import { parseWorkflow } from '../../core/declaration-workflow.ts';
 import { SluiceError } from '../../core/errors.ts';
 import { isoTime } from '../../core/time.ts';
 import type { Routes } from '../app.ts';
+import { WorkflowInFile } from '../contract/apply-file.ts';
 import { PageOf, PageQuery, ProjectParam } from '../contract/common.ts';
 import {
   ReleaseInput,
@@ -50,7 +51,7 @@ export const workflowAdminRoutes: Routes = (app, deps) => {
     },
     async ({ params, body }) => {
       const { code } = await definitions.workflow(await projectName(deps.store, params.projectCode), params.code);
-      return workflowBody(await definitions.release(code, body.releaseState));
+      return workflowBody(await definitions.release(code, body.releaseState, body.skip === true ? 'SKIP' : 'CATCH_UP'));
     },
   );
   app.delete(
@@ -78,7 +79,7 @@ const savingRoutes: Routes = (app, deps) => {
   app.post(
     PATH,
     {
-      config: { permission: 'admin', repeats: 'ANSWERED' },
+      config: { permission: 'admin', repeats: 'ANSWERED', documentedBody: WorkflowInFile },
       schema: {
         operationId: 'createWorkflow',
         tags,
@@ -89,16 +90,18 @@ const savingRoutes: Routes = (app, deps) => {
         response: { 201: SavedWorkflowBody },
       },
     },
-    async ({ params, query, body }, reply) => {
+    async ({ params, query, body, repetition }, reply) => {
       const project = await projectNameFor(deps.store, params.projectCode);
-      const saved = await save(deps, project, read(body, deps), { strict: query.strict ?? false, version: 0 });
+      const workflow = read(body, deps);
+      const made = repetition ? await asItStands(deps, project, workflow) : null;
+      const saved = made ?? (await save(deps, project, workflow, { strict: query.strict ?? false, version: 0 }));
       return reply.code(201).send(saved);
     },
   );
   app.put(
     `${PATH}/:code`,
     {
-      config: { permission: 'admin' },
+      config: { permission: 'admin', documentedBody: WorkflowInFile },
       schema: {
         operationId: 'updateWorkflow',
         tags,
@@ -141,6 +144,7 @@ const versionRoutes: Routes = (app, { store }) => {
       schema: {
         operationId: 'listWorkflowVersions',
         tags,
+        summary: 'Its versions, newest first.',
         params: Params,
         querystring: Type.Object(PageQuery),
         response: { 200: PageOf(WorkflowVersionBody) },
@@ -159,6 +163,7 @@ const versionRoutes: Routes = (app, { store }) => {
       schema: {
         operationId: 'getWorkflowVersion',
         tags,
+        summary: 'The workflow as that version had it.',
         params: Type.Object({ ...Params.properties, version: Type.Integer({ minimum: 1 }) }),
         response: { 200: WorkflowBody },
       },
@@ -176,6 +181,18 @@ const read = (body: unknown, deps: ApiDeps): WorkflowDeclaration => {
   const [first] = place.problems;
   if (workflow !== null && first === undefined) return workflow;
   throw new DeclarationError(first?.code ?? 'BAD_REQUEST', first?.detail ?? 'Correct the workflow.', place.problems);
+};
+
+/** The workflow, if it is there and just what is declared: a request before this one has made it. */
+const asItStands = async (
+  deps: ApiDeps,
+  project: string,
+  workflow: WorkflowDeclaration,
+): Promise<SavedWorkflowBody | null> => {
+  const declaration = { project, assets: [], workflows: [workflow] };
+  const { lines, warnings } = await applyDeclaration(deps, declaration, { dryRun: true, strict: false });
+  if (lines.some(({ action }) => action !== 'UNCHANGED')) return null;
+  return { ...workflowBody(await deps.store.definitions.workflow(project, workflow.name)), plan: lines, warnings };
 };
 
 const save = async (

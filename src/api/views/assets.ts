@@ -1,6 +1,6 @@
-import type { Asset, AssetState } from '../../core/asset/state.ts';
-import { type EpochMs, isoTime } from '../../core/time.ts';
-import type { AssetDetails, ListedEvent, VersionRow } from '../../store/store.ts';
+import type { AssetState } from '../../core/asset/state.ts';
+import { isoTime } from '../../core/time.ts';
+import type { AssetDetails, ListedAsset, ListedEvent, VersionRow } from '../../store/store.ts';
 import type { EventBody } from '../contract/asset-events.ts';
 import type { AssetBody, AssetDetailsBody, AssetStateBody, VersionBody } from '../contract/assets.ts';
 import { countOrNull, refOrNull, timeOrNull } from './common.ts';
@@ -13,13 +13,10 @@ export const stateBody = (state: AssetState): AssetStateBody => ({
   healthSince: isoTime(state.healthSince),
 });
 
-export const assetBody = (row: {
-  readonly asset: Asset;
-  readonly state: AssetState;
-  readonly lastScanAt: EpochMs | null;
-}): AssetBody => {
+export const assetBody = (row: ListedAsset): AssetBody => {
   const { asset } = row;
   return {
+    code: row.code,
     key: asset.key,
     location: asset.location,
     description: asset.description,

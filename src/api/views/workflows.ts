@@ -45,8 +45,9 @@ const taskGroupBody = ({ name, advance, quietSeconds, maxWaitSeconds, enabled, c
 });
 
 /** Why a group has not fired, and why it last did. */
-export const groupAnswer = ({ group, ready, leaves, lastFire }: GroupExplanation): GroupAnswerBody => ({
+export const groupAnswer = ({ group, paused, ready, leaves, lastFire }: GroupExplanation): GroupAnswerBody => ({
   group,
+  paused,
   ready,
   results: leaves.map(leafBody),
   lastFire: lastFire === null ? null : lastFireBody(lastFire),
@@ -135,6 +136,7 @@ export const taskRunBody = (task: TaskRun, groups: readonly WaitingGroup[] = [])
   waitingFor: task.waiting && groups.length > 0 ? waitingWords(groups) : null,
   deadline: timeOrNull(task.deadline),
   pins: pinsBody(task.pins),
+  outputs: Object.fromEntries(task.outputs.map(({ prop, value }) => [prop, value])),
 });
 
 export const runDetailsBody = (details: RunDetails): RunDetailsBody => ({

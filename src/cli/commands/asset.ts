@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { EventBody, EventInput, EventsReceiptBody } from '../../api/contract/asset-events.ts';
 import type { AssetBody, AssetDetailsBody, AssetStateBody, ScanBody, VersionBody } from '../../api/contract/assets.ts';
-import { connect } from '../client.ts';
+import { type Client, connect } from '../client.ts';
 import { type CommonOptions, connected, positive } from '../options.ts';
 import { ago, type Cell, print, printJson, printJsonLines, printTable, stateCell } from '../output.ts';
 import { collect } from '../pages.ts';
@@ -75,7 +75,8 @@ const list = async (options: CommonOptions): Promise<void> => {
   if (options.json === true) return printJsonLines(items);
   const rows = items.map((item): Cell[] => [
     item.key,
-    stateCell(item.state.health),
+    String(item.code),
+    tableCell(item),
     item.state.latest?.snapshotId ?? '-',
     item.state.latestData?.snapshotId ?? '-',
     stateCell(item.state.qualityStatus),
@@ -83,11 +84,17 @@ const list = async (options: CommonOptions): Promise<void> => {
     ago(item.lastScanAt),
   ]);
   printTable(
-    ['ASSET', 'TABLE', 'NEWEST', 'NEWEST DATA', 'QUALITY', 'SCHEMA', 'LOOKED AT'],
+    ['ASSET', 'CODE', 'TABLE', 'NEWEST', 'NEWEST DATA', 'QUALITY', 'SCHEMA', 'LOOKED AT'],
     rows,
     'There are no assets yet.',
   );
 };
+
+/** A table without a location is never read. */
+const tableCell = ({ location, state }: AssetBody): Cell =>
+  location === null && state.health === 'NEVER_READ'
+    ? { text: 'nothing told yet', style: 'dim' }
+    : stateCell(state.health);
 
 const show = async (key: string, options: CommonOptions): Promise<void> => {
   const client = connect(options);
@@ -189,8 +196,15 @@ interface EmitOptions extends CommonOptions {
   readonly payload?: string;
 }
 
-const emit = async (key: string, options: EmitOptions): Promise<void> => {
+/** Events name their asset by its key. */
+const keyOf = async (client: Client, keyOrCode: string): Promise<string> =>
+  /^\d+$/.test(keyOrCode)
+    ? (await client.get<AssetDetailsBody>(await client.path('assets', keyOrCode))).key
+    : keyOrCode;
+
+const emit = async (keyOrCode: string, options: EmitOptions): Promise<void> => {
   const client = connect(options);
+  const key = await keyOf(client, keyOrCode);
   const event: Record<keyof EventInput, unknown> = {
     assetKey: key,
     eventType: options.type,

@@ -116,7 +116,14 @@ export const printRun = (run: RunDetailsBody): void => {
   for (const line of table(facts, '  ')) print(line);
   const rows = run.tasks.map(taskRow);
   printTable(['TASK', 'TYPE', 'STATE', 'ATTEMPT', 'TOOK', 'EXIT', 'WHY'], rows, '  No task has started yet.');
+  for (const { name, outputs } of run.tasks)
+    for (const [prop, value] of Object.entries(outputs)) print(`  ${name} gave ${prop} = ${brief(value)}`);
 };
+
+const LONGEST_SHOWN = 200;
+
+const brief = (value: string): string =>
+  JSON.stringify(value.length > LONGEST_SHOWN ? `${value.slice(0, LONGEST_SHOWN)}…` : value);
 
 /** People see that an attempt waits; programs have a field for it beside its state. */
 export const taskState = ({ state, waiting }: TaskRunBody): string => (waiting ? 'WAITING' : state);

@@ -121,9 +121,10 @@ const unmet = (code: BlockCode, needed: string, actual: string): MemberResult =>
 
 /** Nothing to choose from: say why, by what the asset itself is going through. */
 const nothingNew = (member: Known, needed: string): MemberResult => {
-  const { state } = member;
+  const { state, asset } = member;
   const newest = member.versions.at(-1);
-  if (state === null || state.health === 'NEVER_READ')
+  // A table without a location is never read: its writers push.
+  if (state === null || (state.health === 'NEVER_READ' && asset.location !== null))
     return unmet('BLOCKED_BY_SOURCE', needed, 'the table was not read yet');
   const why = state.healthReason ?? 'no reason given';
   if (state.health === 'UNREADABLE') return unmet('BLOCKED_BY_SOURCE', needed, `the table cannot be read: ${why}`);

@@ -1,9 +1,17 @@
 import { isoTime } from '../time.ts';
 import type { Version } from './version.ts';
 
+/** Every leaf that names a version says so, at every evaluation; a record never changes. */
+const said = new WeakMap<Version, string>();
+
 /** `5 (APPEND, 2026-11-30T09:38:23.910Z)`: how people are shown a version. */
-export const versionWords = (version: Version): string =>
-  `${version.snapshotId} (${version.operation}, ${isoTime(version.commitTime)})`;
+export const versionWords = (version: Version): string => {
+  const known = said.get(version);
+  if (known !== undefined) return known;
+  const words = `${version.snapshotId} (${version.operation}, ${isoTime(version.commitTime)})`;
+  said.set(version, words);
+  return words;
+};
 
 /** `2 minutes`, `90 seconds`, `1 day`: the largest unit that says it exactly. */
 export const durationWords = (seconds: number): string => {

@@ -1,5 +1,6 @@
 import type { Pins } from '../asset/version.ts';
 import type { EpochMs } from '../time.ts';
+import type { Parameter } from './definition.ts';
 import type { RunState } from './run-state.ts';
 import type { TaskState } from './task-state.ts';
 
@@ -63,6 +64,8 @@ export interface TaskRun {
   /** When an attempt that waits or runs is over its limit. */
   readonly deadline: EpochMs | null;
   readonly exitCode: number | null;
+  /** What it gave to the tasks behind it; only an attempt that succeeded gives anything. */
+  readonly outputs: readonly Parameter[];
   /** Why it ended as it did, for people; null on plain success. */
   readonly reason: string | null;
 }

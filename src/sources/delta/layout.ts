@@ -1,5 +1,6 @@
 // Where a Delta table keeps its log, and what the names in it say (facts: the file naming of the Delta transaction log protocol).
 import { setImmediate } from 'node:timers/promises';
+import { rootOf } from '../location.ts';
 
 /** The files of a table's log. */
 export interface Layout {
@@ -11,7 +12,7 @@ export interface Layout {
 }
 
 export function layoutOf(location: string): Layout {
-  const table = location.replace(/(?<=.)\/+$/, '');
+  const table = rootOf(location);
   const log = `${table}/_delta_log`;
   return {
     table,

@@ -25,6 +25,8 @@ export async function look(
   if (sight === null && memory !== null) return atRest(reader, cursor, memory);
   if (sight === null) throw new MovedOn(reader.layout.log);
   const verdict = await settle(reader, memory, sight);
+  // It was another log a moment ago: what of the new one is older than the cursor has not been looked at.
+  if (verdict.kind !== 'FORWARD' && !sight.whole) throw new MovedOn(reader.layout.log);
   const way = wayOf(memory, sight, verdict, firstReadLimit);
   await confirmHoles(reader, way);
   const read = await readFiles(reader, way.ids);

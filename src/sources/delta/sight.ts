@@ -7,6 +7,7 @@ import type { LogReader } from './reader.ts';
 export interface Sight {
   /** All of the log, or what in it is newer than the cursor. */
   readonly log: LogFiles;
+  readonly whole: boolean;
   /** Versions in it, ascending, the cursor's included if it stands. */
   readonly ids: readonly bigint[];
   readonly folder: Memory['folder'];
@@ -36,7 +37,9 @@ const isAtRest = ({ log, ids }: Sight): boolean => ids.length === 1 && log.check
 /** The commits after the cursor by probing; null: there are many. What else is in the log is left to the next look. */
 async function probe(reader: LogReader, { head }: Memory): Promise<Sight | null> {
   const ids = [head.id, ...(await reader.probe(head.id, PROBES))];
-  return ids.length > PROBES ? null : { log: { ...NOTHING, versions: ids.slice(1) }, ids, folder: 'LIST' };
+  return ids.length > PROBES
+    ? null
+    : { log: { ...NOTHING, versions: ids.slice(1) }, whole: false, ids, folder: 'LIST' };
 }
 
 const NOTHING: LogFiles = { versions: [], checkpoints: [], checksums: new Set(), tooLarge: [] };
@@ -45,14 +48,19 @@ async function listAfter(reader: LogReader, { head, folder: before }: Memory): P
   const folder = before === 'UNTOLD' ? before : ((await reader.folderTime()) ?? 'UNTOLD');
   const log = (await reader.log(head.id)) ?? NOTHING;
   const ids = [head.id, ...log.versions];
-  return { log, ids: before === 'UNTOLD' && ids.length === 1 ? ids : await complete(reader, ids), folder };
+  return {
+    log,
+    whole: false,
+    ids: before === 'UNTOLD' && ids.length === 1 ? ids : await complete(reader, ids),
+    folder,
+  };
 }
 
 export async function wholeLog(reader: LogReader, memory: Memory | null): Promise<Sight> {
   const folder = (await reader.folderTime()) ?? 'UNTOLD';
   const log = await reader.log(null);
   if (log === null || log.versions.length === 0) throw await nothingThere(reader, memory, log);
-  return { log, ids: await complete(reader, log.versions), folder };
+  return { log, whole: true, ids: await complete(reader, log.versions), folder };
 }
 
 /** A listing may lack what has just been written, or the last file: what stands after its end is added. */

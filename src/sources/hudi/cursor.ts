@@ -1,13 +1,16 @@
 import type { Cursor } from '../source.ts';
 import { completedInstant, type Instant } from './instants.ts';
+import type { Past } from './past.ts';
 import type { ZoneFinding } from './zone.ts';
 
 /** What the Hudi source remembers of a table between two polls. */
 export interface Memory {
   /** The folder in `.hoodie` that held the timeline; null: `.hoodie` itself. */
   readonly timeline: string | null;
-  /** The versions that stood in the active timeline and were read, in the engine's order. */
+  /** The versions that stood in the active timeline and were read, in the engine's order; of a long timeline those after its past. */
   readonly seen: readonly SeenVersion[];
+  /** null: the timeline is not long. */
+  readonly past: Past | null;
   readonly keys: ReadonlySet<string>;
   /** Requested times of the completed rollbacks and restores that stood there. */
   readonly takebacks: ReadonlySet<string>;
@@ -15,6 +18,8 @@ export interface Memory {
   readonly pending: ReadonlySet<string>;
   /** Keys of completed versions whose files could not be read. */
   readonly unread: ReadonlySet<string>;
+  /** Only while no version stands in the timeline: the latest requested time of those told. */
+  readonly told: string | null;
   /** Of hoodie.properties. */
   readonly properties: string;
   readonly zone: ZoneFinding;
@@ -40,13 +45,19 @@ const letterOf = ({ dataChange, hasSchema }: SeenVersion): string => {
   return hasSchema ? letter : letter.toLowerCase();
 };
 
+/** Versions as the cursor writes them. */
+export const entriesText = (versions: readonly SeenVersion[]): string =>
+  versions.map((version) => `${letterOf(version)}${version.file}`).join(' ');
+
 export const toCursor = (memory: Omit<Memory, 'keys'>): Cursor => ({
   v: VERSION,
   timeline: memory.timeline,
-  seen: memory.seen.map((version) => `${letterOf(version)}${version.file}`).join(' '),
+  seen: entriesText(memory.seen),
+  ...(memory.past === null ? {} : { past: memory.past }),
   takebacks: [...memory.takebacks].sort(),
   pending: [...memory.pending].sort(),
   unread: [...memory.unread].sort(),
+  ...(memory.told === null ? {} : { told: memory.told }),
   properties: memory.properties,
   zone: { zone: memory.zone.zone, savedAt: memory.zone.savedAt?.toString() ?? null },
   newest: memory.newest?.toString() ?? null,
@@ -68,12 +79,13 @@ export function fromCursor(cursor: Cursor): Memory | undefined {
 export interface Glance {
   readonly timeline: string | null;
   readonly files: ReadonlySet<string>;
+  readonly past: Past | null;
   readonly head: string | null;
   readonly dataHead: string | null;
 }
 
-const entriesOf = (cursor: Cursor): readonly string[] =>
-  text(cursor['seen'])
+const entriesOf = (entries: unknown): readonly string[] =>
+  text(entries)
     .split(' ')
     .filter((entry) => entry !== '');
 
@@ -81,10 +93,11 @@ const entriesOf = (cursor: Cursor): readonly string[] =>
 export function glanceOf(cursor: Cursor): Glance | undefined {
   if (cursor.v !== VERSION) return undefined;
   try {
-    const entries = entriesOf(cursor);
+    const entries = entriesOf(cursor['seen']);
     return {
       timeline: optionalText(cursor['timeline']),
       files: new Set(entries.map((entry) => entry.slice(1))),
+      past: pastOf(cursor['past']),
       head: /\d+/.exec(entries.at(-1) ?? '')?.[0] ?? null,
       dataHead: optionalText(cursor['dataHead']),
     };
@@ -96,14 +109,16 @@ export function glanceOf(cursor: Cursor): Glance | undefined {
 function readMemory(cursor: Cursor): Memory {
   const timeline = optionalText(cursor['timeline']);
   const zone = cursor['zone'] as Readonly<Record<string, unknown>>;
-  const seen = entriesOf(cursor).map((entry) => seenVersion(entry, timeline));
+  const seen = entriesOf(cursor['seen']).map((entry) => seenVersion(entry, timeline));
   return {
     timeline,
     seen,
+    past: pastOf(cursor['past']),
     keys: new Set(seen.map(({ key }) => key)),
     takebacks: new Set(texts(cursor['takebacks'])),
     pending: new Set(texts(cursor['pending'])),
     unread: new Set(texts(cursor['unread'])),
+    told: optionalText(cursor['told'] ?? null),
     properties: text(cursor['properties']),
     zone: { zone: text(zone['zone']), savedAt: optionalLong(zone['savedAt']) },
     newest: optionalLong(cursor['newest']),
@@ -112,10 +127,30 @@ function readMemory(cursor: Cursor): Memory {
   };
 }
 
+function pastOf(value: unknown): Past | null {
+  if (value === undefined) return null;
+  const { until, names, versions } = value as Readonly<Record<string, unknown>>;
+  return { until: text(until), names: text(names), versions: text(versions) };
+}
+
+/** The memory with its past taken apart. What is damaged in it is left out, and so is new once more. */
+export function wholeMemory(memory: Memory): Memory {
+  if (memory.past === null) return memory;
+  const past = entriesOf(memory.past.versions).flatMap((entry) => maybeVersion(entry, memory.timeline) ?? []);
+  const seen = [...past, ...memory.seen];
+  return { ...memory, seen, keys: new Set(seen.map(({ key }) => key)), past: null };
+}
+
 function seenVersion(entry: string, timeline: string | null): SeenVersion {
+  const version = maybeVersion(entry, timeline);
+  if (version === null) throw new TypeError('no version');
+  return version;
+}
+
+function maybeVersion(entry: string, timeline: string | null): SeenVersion | null {
   const letter = entry.charAt(0);
   const instant = completedInstant(timeline ?? '', entry.slice(1));
-  if (instant === null || !'DNUdnu'.includes(letter)) throw new TypeError('no version');
+  if (instant === null || !'DNUdnu'.includes(letter)) return null;
   const kind = letter.toUpperCase();
   return Object.assign(instant, { dataChange: kind === 'U' ? null : kind === 'D', hasSchema: kind === letter });
 }

@@ -7,6 +7,8 @@ export interface Remembered {
   readonly takebacks: ReadonlySet<string>;
   readonly pending: ReadonlySet<string>;
   readonly unread: ReadonlySet<string>;
+  /** While no version stands in the timeline: the latest requested time of those told, which are all archived or gone. null: none was told. */
+  readonly told: string | null;
   /** The table's properties file is the same as then: no other table can stand here, for it would have written its own. */
   readonly sameProperties: boolean;
 }
@@ -19,6 +21,8 @@ export interface Found {
   /** Keys of vanished versions whose files stand there nevertheless. */
   readonly unlisted: ReadonlySet<string> | null;
 }
+
+export const NOTHING_FOUND: Found = { takenBack: null, archive: null, unlisted: null };
 
 export interface ArchiveView {
   /** Archived versions that were requested when asked for, or later. */
@@ -117,9 +121,9 @@ function settle(given: Case): Verdict | Question {
     gone.length === 0 || (firstKept !== undefined && gone.every(({ time }) => isOlder(time, firstKept)));
   // Nothing that was not seen can have been archived: it would be older than a version that still stands.
   const nothingMissed = ended.length === 0 && (before.seen.length > 0 || untouched);
-  if (archivedOnly && nothingMissed) return concluded(lost, fresh, []);
+  if (archivedOnly && nothingMissed) return mislisted(found, gone) ?? concluded(lost, fresh, []);
   if (found.archive === null)
-    return { kind: 'ARCHIVE', oldest: oldestOf([...gone.map(({ time }) => time), ...ended]) ?? '' };
+    return { kind: 'ARCHIVE', oldest: oldestOf([...gone.map(({ time }) => time), ...ended]) ?? before.told ?? '' };
   return afterArchive(given, found.archive, archivedOnly);
 }
 
@@ -135,9 +139,8 @@ function afterArchive(given: Case, archive: ArchiveView, archivedOnly: boolean):
     return archive.complete || lost.length > 0
       ? concluded(lost, fresh, archived)
       : { kind: 'EXPIRED', fresh, archived };
-  if (found.unlisted === null) return { kind: 'UNLISTED', instants: missing.slice(-UNLISTED) };
-  const unlisted = missing.find((version) => found.unlisted?.has(version.key));
-  if (unlisted !== undefined) return { kind: 'MISLISTED', instant: unlisted };
+  const unlisted = mislisted(found, missing);
+  if (unlisted !== null) return unlisted;
   if (!archive.complete) return { kind: 'EXPIRED', fresh, archived };
   // A rollback may have left the timeline together with all that surrounded what it took back.
   const takenBack = [...archive.takebacks].some((time) => !before.takebacks.has(time));
@@ -147,16 +150,23 @@ function afterArchive(given: Case, archive: ArchiveView, archivedOnly: boolean):
   return fresh.length === 0 ? { kind: 'VANISHED' } : { kind: 'EXPIRED', fresh, archived };
 }
 
+/** A listing may miss what stands there; null: it did not. */
+function mislisted(found: Found, vanished: readonly Instant[]): Verdict | Question | null {
+  if (vanished.length === 0) return null;
+  if (found.unlisted === null) return { kind: 'UNLISTED', instants: vanished.slice(-UNLISTED) };
+  const unlisted = vanished.find(({ key }) => found.unlisted?.has(key));
+  return unlisted === undefined ? null : { kind: 'MISLISTED', instant: unlisted };
+}
+
 /** How many vanished versions are looked for by their names before they are believed to be gone. */
 const UNLISTED = 3;
 
 /** Archived versions that had never been seen: older ones than the oldest seen had left the active timeline before. */
 function missedIn({ before, fresh, ended }: Case, archive: ArchiveView): readonly Instant[] {
   const known = new Set([...before.seen, ...fresh].map(({ key }) => key));
-  const oldest = oldestOf(before.seen.map(({ time }) => time));
+  const oldest = oldestOf(before.seen.map(({ time }) => time)) ?? before.told;
   return archive.versions.filter(
     (version) =>
-      !known.has(version.key) &&
-      (oldest === undefined || isOlder(oldest, version.time) || ended.includes(version.time)),
+      !known.has(version.key) && (oldest === null || isOlder(oldest, version.time) || ended.includes(version.time)),
   );
 }

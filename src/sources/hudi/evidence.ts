@@ -1,6 +1,6 @@
 import { MovedOn } from '../trouble.ts';
 import { readArchive, type Archive } from './archive.ts';
-import { decide, type ArchiveView, type Found, type Question, type Remembered, type Verdict } from './decide.ts';
+import { decide, NOTHING_FOUND, type ArchiveView, type Question, type Remembered, type Verdict } from './decide.ts';
 import type { Instant, Timeline } from './instants.ts';
 import { readTakenBack } from './metadata.ts';
 import type { TableConfig } from './properties.ts';
@@ -19,7 +19,7 @@ export async function settle(
   timeline: Timeline,
   before: Remembered | null,
 ): Promise<Settled> {
-  let found: Found = { takenBack: null, archive: null, unlisted: null };
+  let found = NOTHING_FOUND;
   let archive: Archive | null = null;
   for (;;) {
     const answer = decide(before, timeline, found);

@@ -5,33 +5,33 @@ import { brief } from '../brief.ts';
 import { BrokenFile, MovedOn, NothingThere } from '../trouble.ts';
 import type { Archive } from './archive.ts';
 import { commitOf, readClock, type Clock } from './commits.ts';
-import { toCursor, type Memory, type SeenVersion } from './cursor.ts';
+import { entriesText, toCursor, type Memory, type SeenVersion } from './cursor.ts';
 import { settle, type Settled } from './evidence.ts';
 import { engineOrder, isOlder, type Instant, type Timeline } from './instants.ts';
 import { ordersByCompletion, type TableConfig } from './properties.ts';
+import { partNames, pastCount, type Past } from './past.ts';
 import type { TableReader } from './reader.ts';
-import { currentSchema, newSchemas } from './schemas.ts';
-import { listTimeline, readConfig } from './timeline.ts';
+import { currentSchema, newSchemas, TRIES } from './schemas.ts';
+import { readConfig, rememberedOf, seeTimeline } from './timeline.ts';
 import { orBroken, unknownActions, VersionReader, type ReadVersion } from './versions.ts';
 
 type Verdict = Exclude<Settled['verdict'], { readonly kind: 'VANISHED' }>;
 
 /**
  * One whole look at a table: its properties and a listing, then what they show to be needed. Throws NothingThere, BrokenFile, MovedOn,
- * FilesError. `cursor` and `memory` are the same thing, null at the first look.
+ * FilesError. `cursor` and `remembered` are the same thing, null at the first look.
  */
 export async function look(
   reader: TableReader,
   cursor: Cursor | null,
-  memory: Memory | null,
+  remembered: Memory | null,
   firstReadLimit: number,
 ): Promise<Poll> {
-  const config = await readConfig(reader, memory !== null);
+  const config = await readConfig(reader, remembered !== null);
   // Listed before the properties were read: the same table's only if those are as they were.
-  if (memory?.properties !== config.fingerprint) reader.forgetEarly();
-  const timeline = await listTimeline(reader, config, memory);
-  const before = memory && { ...memory, sameProperties: memory.properties === config.fingerprint };
-  const { verdict, archive } = await settle(reader, config, timeline, before);
+  if (remembered?.properties !== config.fingerprint) reader.forgetEarly();
+  const { memory, timeline, names } = await seeTimeline(reader, config, remembered);
+  const { verdict, archive } = await settle(reader, config, timeline, memory && rememberedOf(memory, config));
   if (verdict.kind === 'VANISHED' || verdict.kind === 'EXPIRED') await confirmSameTable(reader, config);
   if (verdict.kind === 'VANISHED')
     throw new NothingThere(`The timeline of ${reader.table} is empty now: the table is being dropped, or is damaged.`);
@@ -49,6 +49,7 @@ export async function look(
     reader,
     config,
     timeline,
+    names,
     cursor,
     memory,
     verdict,
@@ -93,6 +94,7 @@ interface Findings {
   readonly reader: TableReader;
   readonly config: TableConfig;
   readonly timeline: Timeline;
+  readonly names: readonly string[] | null;
   readonly cursor: Cursor | null;
   readonly memory: Memory | null;
   readonly verdict: Verdict;
@@ -114,10 +116,10 @@ async function report(findings: Findings): Promise<Poll> {
   const seen = seenNow(findings, survivors);
   const next: Omit<Memory, 'keys'> = {
     timeline: config.timeline,
-    seen,
-    takebacks: new Set(timeline.takebacks.map(({ time }) => time)),
-    pending: timeline.pending,
+    ...begun(timeline, memory),
+    ...parted(findings, seen, memory?.past ?? null),
     unread: unread(timeline, seen),
+    told: seen.length === 0 ? latestTold(read, memory, timeline) : null,
     properties: config.fingerprint,
     zone: clock.finding,
     newest: newestOf(read, clock, memory),
@@ -166,6 +168,39 @@ function seenNow(
     if (version !== undefined) return [version];
     return memory === null && !wantedKeys.has(instant.key) ? [{ ...instant, dataChange: null, hasSchema: true }] : [];
   });
+}
+
+/** What has begun, and what took back, in the past of a long timeline and since. */
+function begun(timeline: Timeline, memory: Memory | null): Pick<Memory, 'takebacks' | 'pending'> {
+  const until = memory?.past?.until ?? '';
+  const before = (keys: ReadonlySet<string> | undefined): readonly string[] =>
+    [...(keys ?? [])].filter((key) => key < until);
+  return {
+    takebacks: new Set([...before(memory?.takebacks), ...timeline.takebacks.map(({ time }) => time)]),
+    pending: new Set([...before(memory?.pending), ...timeline.pending]),
+  };
+}
+
+/** Versions as they are remembered: those of a long timeline's past only by the names of its files. */
+function parted(
+  { names, timeline }: Findings,
+  seen: readonly SeenVersion[],
+  past: Past | null,
+): Pick<Memory, 'seen' | 'past'> {
+  const count = names === null ? 0 : pastCount(seen, [...unread(timeline, seen)], TRIES);
+  const until = seen[count]?.time;
+  if (count === 0 || names === null || until === undefined) return { seen, past };
+  const versions = [past?.versions ?? '', entriesText(seen.slice(0, count))].join(' ').trim();
+  return { seen: seen.slice(count), past: { until, names: partNames(names, until).before, versions } };
+}
+
+/** The latest requested time of all that were told; at a first look, of all that was completed: what is in the archive then is history. */
+function latestTold(read: readonly ReadVersion[], memory: Memory | null, timeline: Timeline): string | null {
+  const before = memory === null ? [...timeline.cleans, ...timeline.takebacks] : memory.seen;
+  return [...before, ...read.map(({ instant }) => instant)].reduce<string | null>(
+    (latest, { time }) => (latest === null || isOlder(latest, time) ? time : latest),
+    memory?.told ?? null,
+  );
 }
 
 /** Completed versions that could not be read: should they be archived unread, the archive is asked for them. */

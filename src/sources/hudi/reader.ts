@@ -1,3 +1,4 @@
+import { rootOf } from '../location.ts';
 import type { TableRef } from '../source.ts';
 
 /** Reads what stands in the `.hoodie` folder of a table; paths are relative to it. Throws FilesError and the signal's reason. */
@@ -10,7 +11,7 @@ export class TableReader {
   constructor(ref: TableRef, signal: AbortSignal | undefined) {
     this.#ref = ref;
     this.#signal = signal;
-    this.table = ref.location.replace(/(?<=.)\/+$/, '');
+    this.table = rootOf(ref.location);
   }
 
   read(path: string): Promise<Uint8Array | null> {

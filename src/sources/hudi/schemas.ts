@@ -6,7 +6,7 @@ import type { TableConfig } from './properties.ts';
 import { orBroken, type ReadVersion, type VersionReader } from './versions.ts';
 
 /** Versions that are read at most in search of one that tells the schema. */
-const TRIES = 8;
+export const TRIES = 8;
 
 /** The table's schema: that of the newest version that tells one, else what CREATE TABLE gave; null if nothing tells. */
 export async function currentSchema(

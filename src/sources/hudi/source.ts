@@ -15,6 +15,7 @@ import { completedInstant, isOlder, isVersion, readTimeline } from './instants.t
 import { look } from './look.ts';
 import { readEarliestKept } from './metadata.ts';
 import { ordersByCompletion } from './properties.ts';
+import { namesSince } from './past.ts';
 import { pathIn, TableReader } from './reader.ts';
 import { readConfig } from './timeline.ts';
 
@@ -66,9 +67,11 @@ async function pollWhole(
  * The versions in the timeline are those that were seen; one request. A table that had none is looked at whole: an upgrade may have moved
  * its timeline without a trace in the folder that is known.
  */
-async function isIdle(reader: TableReader, { timeline, files }: Glance): Promise<boolean> {
+async function isIdle(reader: TableReader, { timeline, files, past }: Glance): Promise<boolean> {
   if (files.size === 0) return false;
-  const names = await reader.earlyNames(timeline ?? '');
+  const all = await reader.earlyNames(timeline ?? '');
+  const names = past === null ? all : namesSince(all, past);
+  if (names === null) return false;
   let left = files.size;
   for (const name of names) {
     if (files.has(name)) left--;

@@ -185,7 +185,7 @@ class Search {
 
   #oddities(names: readonly MetadataName[], best: Candidate): readonly string[] {
     const problems: string[] = [];
-    if (this.#base !== this.#reader.location.replace(/\/+$/, ''))
+    if (this.#base !== this.#reader.location)
       problems.push(`The table lies below the location, in ${this.#base}: name that folder.`);
     if (this.#glance.hint && !names.some((name) => this.#hinted.includes(name.name)))
       problems.push(

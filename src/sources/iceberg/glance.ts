@@ -2,7 +2,7 @@ import type { FileEntry } from '../../files/files.ts';
 import { fingerprint } from '../fingerprint.ts';
 import { NothingThere } from '../trouble.ts';
 import type { SeenFile, SeenFiles } from './cursor.ts';
-import { HINTS, isMetadataFile, metadataName, trimmed, type MetadataName } from './names.ts';
+import { HINTS, isMetadataFile, metadataName, type MetadataName } from './names.ts';
 import type { TableReader } from './reader.ts';
 
 /** What a table's files look like from outside, without reading metadata. */
@@ -40,7 +40,7 @@ async function glanceAtFolder(reader: TableReader, seen: SeenFiles | null): Prom
 export async function isQuiet(reader: TableReader, seen: SeenFiles): Promise<boolean> {
   if (isMetadataFile(reader.location))
     return seen.base === null && seen.current === reader.location && unchanged(reader, seen.consulted);
-  const location = trimmed(reader.location);
+  const { location } = reader;
   if (seen.base !== location && seen.base?.startsWith(`${location}/`) !== true) return false;
   // Manifests (`snap-…`, UUIDs) sort before `v`: an object store then answers with one page however many there are.
   const entries = await reader.list(`${seen.base}/metadata`, seen.hadoop ? 'v' : undefined);
@@ -76,7 +76,7 @@ interface Base {
 }
 
 async function findBase(reader: TableReader, seen: SeenFiles | null): Promise<Base> {
-  const location = trimmed(reader.location);
+  const { location } = reader;
   const bases = [...new Set([location, ...(seen?.base?.startsWith(`${location}/`) ? [seen.base] : [])])];
   for (const base of bases) {
     const entries = await reader.list(`${base}/metadata`);

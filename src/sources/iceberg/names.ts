@@ -43,9 +43,6 @@ export function namesOfHint(text: string): readonly string[] {
 /** Is the location a metadata file itself, as a catalog names it, and not a folder? */
 export const isMetadataFile = (location: string): boolean => /\.json(?:\.(?:gz|gzip|zst|zstd))?$/i.test(location);
 
-/** Without slashes at its end. */
-export const trimmed = (folder: string): string => folder.replace(/(?<=.)\/+$/, '');
-
 export const folderOf = (path: string): string => path.slice(0, Math.max(path.lastIndexOf('/'), 0));
 
 export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);

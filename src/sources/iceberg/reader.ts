@@ -1,4 +1,5 @@
 import { FilesError, type FileEntry, type FileStat } from '../../files/files.ts';
+import { plainPath, rootOf } from '../location.ts';
 import type { TableRef } from '../source.ts';
 import { unpack } from '../unpack.ts';
 import { BrokenFile, MovedOn } from '../trouble.ts';
@@ -20,7 +21,7 @@ export class TableReader {
   readonly #signal: AbortSignal | undefined;
 
   constructor(table: TableRef, signal: AbortSignal | undefined) {
-    this.location = table.location;
+    this.location = rootOf(table.location);
     this.#table = table;
     this.#signal = signal;
   }
@@ -59,7 +60,7 @@ export class TableReader {
     const rest =
       tableLocation !== null && path.startsWith(`${tableLocation}/`) ? path.slice(tableLocation.length) : null;
     const below = rest === null ? [] : [`${folderOf(folderOf(metadataFile))}${rest}`];
-    for (const candidate of new Set([beside, ...below, path])) {
+    for (const candidate of new Set([beside, ...below, plainPath(path)])) {
       const bytes = await this.read(candidate).catch(absentIfUnreadable);
       if (bytes !== null) return bytes;
     }

@@ -14,7 +14,7 @@ import { fromCursor, type Memory } from './cursor.ts';
 import { findCurrent } from './find.ts';
 import { glance, isQuiet } from './glance.ts';
 import { look, type Question } from './look.ts';
-import { isMetadataFile, metadataName, trimmed } from './names.ts';
+import { isMetadataFile, metadataName } from './names.ts';
 import { TableReader } from './reader.ts';
 
 /**
@@ -75,16 +75,16 @@ function refuse(cursor: Cursor | null, memory: Memory | null, error: unknown): P
 async function detect(table: TableRef): Promise<boolean> {
   const reader = new TableReader(table, undefined);
   return unlessUnreadable(async () => {
-    if (isMetadataFile(table.location))
-      return /metadata\.json/i.test(table.location) && (await reader.stat(table.location)) !== null;
-    const entries = (await reader.list(`${trimmed(table.location)}/metadata`)) ?? [];
+    if (isMetadataFile(reader.location))
+      return /metadata\.json/i.test(reader.location) && (await reader.stat(reader.location)) !== null;
+    const entries = (await reader.list(`${reader.location}/metadata`)) ?? [];
     return entries.some((entry) => entry.kind === 'file' && metadataName(entry.name) !== null);
   });
 }
 
 /** Engines read a version exactly while the current metadata file lists it. */
 async function isReadable(table: TableRef, snapshotId: string): Promise<boolean> {
-  if (!/^\d{1,20}$/.test(snapshotId)) return false;
+  if (!/^-?\d{1,20}$/.test(snapshotId)) return false;
   const reader = new TableReader(table, undefined);
   try {
     const { metadata } = await findCurrent(reader, await glance(reader, null), null);

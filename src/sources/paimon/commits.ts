@@ -1,7 +1,7 @@
 import type { Commit } from '../../core/asset/version.ts';
 import { BrokenFile, MovedOn } from '../trouble.ts';
 import { inTurns } from '../turns.ts';
-import { judge } from './judge.ts';
+import { judge, partitionsOf } from './judge.ts';
 import type { TableReader } from './reader.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -56,7 +56,10 @@ const attemptCommit = (reader: TableReader, id: bigint): Promise<ReadCommit | Br
 export async function readCommit(reader: TableReader, id: bigint): Promise<ReadCommit> {
   const snapshot = await reader.snapshot(id);
   if (snapshot === null) throw new MovedOn(`snapshot-${id}`);
-  const { dataChange, pendingData, guessed } = await judge(snapshot, reader.evidence());
+  const evidence = reader.evidence();
+  const judgement = await judge(snapshot, evidence);
+  const { dataChange, pendingData, guessed } = judgement;
+  const partitions = await partitionsOf(snapshot, judgement, evidence);
   const commit: Commit = {
     snapshotId: snapshot.id.toString(),
     operation: snapshot.commitKind,
@@ -67,6 +70,7 @@ export async function readCommit(reader: TableReader, id: bigint): Promise<ReadC
     schemaId: snapshot.schemaId.toString(),
     addedRecords: snapshot.deltaRecords,
     totalRecords: snapshot.totalRecords,
+    ...(partitions === null ? {} : { partitions }),
     ...(snapshot.backfill ? { backfill: true } : {}),
   };
   return { snapshot, commit, guessed, schemaless: (await reader.schema(snapshot.schemaId)) === null };

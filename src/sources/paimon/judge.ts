@@ -1,4 +1,6 @@
 import type { Delta } from './manifest.ts';
+import { partitionNaming } from './partition.ts';
+import type { PartitionQuestion } from './partitions.ts';
 import { hiddenRows, NOTHING_HIDDEN, type HiddenRows, type PaimonSchema } from './schema.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -20,6 +22,8 @@ export interface Evidence {
   readonly delta: (list: string, hidden: HiddenRows) => Promise<Delta | null>;
   /** Comparable text of the deletion vectors that an index manifest names; null: it cannot be read. */
   readonly deletionVectors: (indexManifest: string | null) => Promise<string | null>;
+  /** The partitions touched; null: they cannot be told. */
+  readonly partitions: (question: PartitionQuestion) => Promise<readonly string[] | null>;
   /** The snapshot before; null: it has expired. */
   readonly before: (id: bigint) => Promise<Snapshot | null>;
 }
@@ -80,6 +84,19 @@ async function judgeLift(snapshot: Snapshot, hidden: HiddenRows, evidence: Evide
   const delta = await readDelta(snapshot, hidden, evidence);
   if (delta?.lifted !== null && delta?.lifted !== undefined) return sure(delta.lifted > 0);
   return delta?.entries === 0 ? sure(false) : judgeByPredecessors(snapshot, evidence);
+}
+
+/** The partitions in which a commit changed rows, or will once they show; null: the table has none, or they cannot be told. */
+export async function partitionsOf(
+  { commitKind, deltaManifestList, schemaId }: Snapshot,
+  { dataChange, pendingData }: Judgement,
+  evidence: Evidence,
+): Promise<readonly string[] | null> {
+  const schema = await evidence.schema(schemaId);
+  const naming = schema === null ? null : partitionNaming(schema);
+  if (schema === null || naming === null || deltaManifestList === null || !(dataChange || pendingData)) return null;
+  const lifted = commitKind === 'COMPACT' ? hiddenRows(schema) : null;
+  return evidence.partitions({ deltaManifestList, naming, lifted });
 }
 
 /** Without readable manifests: a COMPACT lifts what was written since the COMPACT before it. */

@@ -1,4 +1,6 @@
 // Where a Paimon table keeps what a reader of its metadata needs (facts: the table layout of the Paimon specification).
+import type { FileEntry } from '../../files/files.ts';
+import { rootOf } from '../location.ts';
 
 /** The folders and files of one branch of a table. Manifests stay in the table's own folder whatever the branch. */
 export interface Layout {
@@ -15,7 +17,7 @@ export interface Layout {
 }
 
 export function layoutOf(location: string, branch: string | null): Layout {
-  const table = location.replace(/(?<=.)\/+$/, '');
+  const table = rootOf(location);
   const root = branch === null || branch === 'main' ? table : `${table}/branch/branch-${branch}`;
   const [snapshots, schemas, tags] = [`${root}/snapshot`, `${root}/schema`, `${root}/tag`];
   return {
@@ -40,6 +42,8 @@ const LONG_MAX = 2n ** 63n - 1n;
 export interface Numbered {
   readonly ids: readonly bigint[];
   readonly tooLarge: readonly string[];
+  /** Names of folders: none of them is a snapshot or a schema. */
+  readonly folders: ReadonlySet<string>;
   /** Everything else in the folder that is neither a hint nor a writer's hidden temporary file. */
   readonly stray: readonly string[];
 }
@@ -50,18 +54,28 @@ const HINTS = new Set(['LATEST', 'EARLIEST']);
  * Sorts the names in a folder strictly: `snapshot-4.bak`, `snapshot-4<uuid>.tmp` and `snapshot-04` are nobody's snapshot 4, though
  * engines stumble over them.
  */
-export function numbered(prefix: 'snapshot-' | 'schema-', names: readonly string[]): Numbered {
+export function numbered(prefix: 'snapshot-' | 'schema-', entries: readonly FileEntry[]): Numbered {
   const ids: bigint[] = [];
   const tooLarge: string[] = [];
   const stray: string[] = [];
-  for (const name of names) {
+  const folders = new Set<string>();
+  for (const { name, kind } of entries) {
+    if (kind === 'folder') {
+      folders.add(name);
+      continue;
+    }
     const digits = name.startsWith(prefix) ? name.slice(prefix.length) : '';
     if (!/^(?:0|[1-9]\d*)$/.test(digits)) {
       if (!HINTS.has(name) && !name.startsWith('.')) stray.push(name);
     } else if (digits.length > 19 || BigInt(digits) > LONG_MAX) tooLarge.push(name);
     else ids.push(BigInt(digits));
   }
-  return { ids: ids.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0)), tooLarge: tooLarge.sort(), stray: stray.sort() };
+  return {
+    ids: ids.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0)),
+    tooLarge: tooLarge.sort(),
+    folders,
+    stray: stray.sort(),
+  };
 }
 
 /** The tag that a file in `tag/` holds; null for what is no tag (temporary files, the folder of success files). */

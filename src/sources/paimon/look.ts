@@ -9,11 +9,12 @@ import type { TableReader } from './reader.ts';
 import { viewSchemas, type SchemaView } from './schemas.ts';
 import type { Snapshot } from './snapshot.ts';
 import { NO_TAGS, readTags, tagChanges, type TagView } from './tags.ts';
+import { withUnlistedSchemas, withUnlistedSnapshots } from './unlisted.ts';
 
 type Settled = Exclude<Verdict, { readonly kind: 'READ' | 'VANISHED' }>;
 
 /**
- * One whole look at a table: three listings, then what they show to be needed. Throws NothingThere, BrokenFile, MovedOn, FilesError.
+ * One whole look at a table: three listings, what they may have missed, then what they show to be needed. Throws NothingThere, BrokenFile, MovedOn, FilesError.
  * `cursor` and `memory` are the same thing, null at the first look.
  */
 export async function look(
@@ -28,8 +29,9 @@ export async function look(
     reader.tags(),
   ]);
   if (!snapshots?.ids.length && !schemaFiles?.ids.length) throw await nothingThere(reader, memory, snapshots);
-  const ids = snapshots?.ids ?? [];
-  const schemas = await viewSchemas(reader, schemaFiles?.ids ?? [], memory, firstReadLimit);
+  const ids = await withUnlistedSnapshots(reader, snapshots, memory);
+  const schemaIds = await withUnlistedSchemas(reader, schemaFiles, memory);
+  const schemas = await viewSchemas(reader, schemaIds, memory, firstReadLimit);
   const verdict = await settle(reader, memory, ids, schemas.anotherTable);
   const fresh = memory === null ? verdict.fresh.slice(-firstReadLimit) : verdict.fresh;
   const read = await readCommits(reader, fresh);

@@ -1,6 +1,5 @@
 import type { AvroRecord } from '../avro.ts';
-import type { Layout } from './layout.ts';
-import { isPlainName } from './layout.ts';
+import { isPlainName, type Layout } from './layout.ts';
 import type { HiddenRows } from './schema.ts';
 
 /** What a commit did to data files, as its delta manifests list it. */
@@ -18,26 +17,34 @@ export interface Delta {
 const NO_ENTRIES: Delta = { entries: 0, visible: 0, promised: 0, lifted: 0 };
 
 /** A manifest that cannot be read: it is gone, damaged, or written in a way that Sluice does not know. */
-class ManifestError extends Error {}
+export class ManifestError extends Error {}
 
 /** Bytes of a metadata file, or null. */
 export type ReadFile = (path: string) => Promise<Uint8Array | null>;
+
+/** Reads manifests and their lists. Throws ManifestError. */
+export type ReadManifest = (name: string) => Promise<Records>;
+
+/** For the manifests of one commit: none is read or taken apart twice. */
+export function manifestReader(read: ReadFile, layout: Layout): ReadManifest {
+  const known = new Map<string, Promise<Records>>();
+  return (name) => {
+    const reading = known.get(name) ?? readRecords(read, layout, name);
+    known.set(name, reading);
+    return reading;
+  };
+}
 
 /**
  * Reads a delta manifest list and, where it lists any, its manifests. Returns null when they cannot be read: the caller then decides
  * without them. Costs one request for a commit that wrote nothing, and one more for each manifest otherwise.
  */
-export async function readDelta(
-  read: ReadFile,
-  layout: Layout,
-  list: string,
-  hidden: HiddenRows,
-): Promise<Delta | null> {
+export async function readDelta(read: ReadManifest, list: string, hidden: HiddenRows): Promise<Delta | null> {
   try {
-    const manifests = await readRecords(read, layout, list);
+    const manifests = await read(list);
     if (manifests.length === 0) return NO_ENTRIES;
     if (manifests.names === null) return { entries: manifests.length, visible: null, promised: null, lifted: null };
-    const deltas = await Promise.all(manifests.names.map((name) => readManifest(read, layout, name, hidden)));
+    const deltas = await Promise.all(manifests.names.map(async (name) => countEntries(await read(name), hidden)));
     return deltas.reduce(sum);
   } catch (error) {
     if (error instanceof ManifestError) return null;
@@ -54,7 +61,7 @@ const sum = (a: Delta, b: Delta): Delta => ({
   lifted: add(a.lifted, b.lifted),
 });
 
-interface Records {
+export interface Records {
   readonly length: number;
   /** Avro: the records, and the files that they name (`_FILE_NAME`). ORC: null. */
   readonly records: readonly AvroRecord[] | null;
@@ -84,16 +91,20 @@ async function parseRecords(bytes: Uint8Array): Promise<Records> {
 
 const DELETE = 1; // FileKind: 0 ADD, 1 DELETE
 
-async function readManifest(read: ReadFile, layout: Layout, name: string, hidden: HiddenRows): Promise<Delta> {
-  const { length, records } = await readRecords(read, layout, name);
+const isHidden = (entry: AvroRecord, hidden: HiddenRows): boolean =>
+  (hidden.postponed && Number(entry['_BUCKET']) < 0) || (hidden.levelZero && levelOf(entry) === 0);
+
+/** The file's rows were hidden from batch reads, and are so no longer. */
+export const isLifted = (entry: AvroRecord, hidden: HiddenRows): boolean =>
+  entry['_KIND'] === DELETE && isHidden(entry, hidden);
+
+function countEntries({ length, records }: Records, hidden: HiddenRows): Delta {
   if (records === null) return { entries: length, visible: null, promised: null, lifted: null };
-  const isHidden = (entry: AvroRecord): boolean =>
-    (hidden.postponed && Number(entry['_BUCKET']) < 0) || (hidden.levelZero && levelOf(entry) === 0);
   return {
     entries: length,
-    visible: records.filter((entry) => !isHidden(entry)).length,
-    promised: records.filter((entry) => entry['_KIND'] !== DELETE && isHidden(entry)).length,
-    lifted: records.filter((entry) => entry['_KIND'] === DELETE && isHidden(entry)).length,
+    visible: records.filter((entry) => !isHidden(entry, hidden)).length,
+    promised: records.filter((entry) => entry['_KIND'] !== DELETE && isHidden(entry, hidden)).length,
+    lifted: records.filter((entry) => isLifted(entry, hidden)).length,
   };
 }
 
@@ -106,14 +117,10 @@ function levelOf(entry: AvroRecord): number {
  * The deletion-vector files that an index manifest names, as one comparable text; '' for none. Null when it cannot be read (ORC
  * included: the kind of an index is not in the tail).
  */
-export async function readDeletionVectors(
-  read: ReadFile,
-  layout: Layout,
-  indexManifest: string | null,
-): Promise<string | null> {
+export async function readDeletionVectors(read: ReadManifest, indexManifest: string | null): Promise<string | null> {
   if (indexManifest === null) return '';
   try {
-    const { records } = await readRecords(read, layout, indexManifest);
+    const { records } = await read(indexManifest);
     const vectors = records?.filter((entry) => entry['_INDEX_TYPE'] === 'DELETION_VECTORS');
     return (
       vectors

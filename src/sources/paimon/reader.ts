@@ -2,7 +2,8 @@ import type { FileEntry } from '../../files/files.ts';
 import type { TableRef } from '../source.ts';
 import { BrokenFile, MovedOn, type Parsed } from '../trouble.ts';
 import { layoutOf, numbered, tagName, type Layout, type Numbered } from './layout.ts';
-import { readDelta, readDeletionVectors } from './manifest.ts';
+import { manifestReader, readDelta, readDeletionVectors } from './manifest.ts';
+import { readPartitions } from './partitions.ts';
 import type { Evidence } from './judge.ts';
 import { parseSchema, type PaimonSchema } from './schema.ts';
 import { parseSnapshot, type Snapshot } from './snapshot.ts';
@@ -49,8 +50,7 @@ export class TableReader {
   /** null: there is no such folder. */
   async numbered(prefix: 'snapshot-' | 'schema-'): Promise<Numbered | null> {
     const entries = await this.list(prefix === 'snapshot-' ? this.layout.snapshots : this.layout.schemas);
-    const names = entries?.filter((entry) => entry.kind === 'file').map((entry) => entry.name);
-    return names === undefined ? null : numbered(prefix, names);
+    return entries && numbered(prefix, entries);
   }
 
   /** null: there is no such snapshot. */
@@ -87,12 +87,14 @@ export class TableReader {
     return parsed.ok ? { ok: true, value: parsed.value.id } : parsed;
   }
 
-  /** What judging commits may need, read by this reader. */
+  /** What judging a commit may need, read by this reader. */
   evidence(): Evidence {
+    const manifests = manifestReader(this.bytes, this.layout);
     return {
       schema: (id) => this.schema(id),
-      delta: (list, hidden) => readDelta(this.bytes, this.layout, list, hidden),
-      deletionVectors: (indexManifest) => readDeletionVectors(this.bytes, this.layout, indexManifest),
+      delta: (list, hidden) => readDelta(manifests, list, hidden),
+      deletionVectors: (indexManifest) => readDeletionVectors(manifests, indexManifest),
+      partitions: (question) => readPartitions(manifests, question),
       before: (id) => (id <= 1n ? Promise.resolve(null) : this.#usable(id - 1n)),
     };
   }

@@ -8,7 +8,7 @@ import type { Tx } from '../engine.ts';
 import { findAssetRow } from './asset-load.ts';
 import { assetColumns, assetOf, stateColumns } from './asset-rows.ts';
 import { fixBaselines } from './baselines.ts';
-import { enqueueAsset } from './queue.ts';
+import { noteChanges } from './queue.ts';
 
 /** Registers or updates an asset. Throws BAD_FILE where another project owns it. */
 export const saveAsset = async (tx: Tx, project: Row<'t_ds_project'>, declared: Asset): Promise<PlanLine> => {
@@ -33,7 +33,7 @@ export const saveAsset = async (tx: Tx, project: Row<'t_ds_project'>, declared: 
     .execute();
   await touchState(tx, row);
   if (before.location !== declared.location) await moveTable(tx, row);
-  await enqueueAsset(tx, row.asset_hash);
+  await noteChanges(tx, [row.asset_hash]);
   tx.hint('ASSETS');
   return { ...line, action: 'UPDATE', details: changed.map((field) => change(field, before[field], declared[field])) };
 };
@@ -117,7 +117,7 @@ const insertAsset = async (tx: Tx, project: Row<'t_ds_project'>, asset: Asset): 
     .execute();
   const row = await findAssetRow(tx, asset.key);
   if (asset.location === null && row !== undefined) await fixBaselines(tx, row);
-  await enqueueAsset(tx, hash);
+  await noteChanges(tx, [hash]);
   tx.hint('ASSETS');
 };
 

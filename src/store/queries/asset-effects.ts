@@ -8,7 +8,7 @@ import type { Row } from '../database.ts';
 import type { Tx } from '../engine.ts';
 import { chunks } from './asset-load.ts';
 import { eventRow, schemaRow, stateColumns, tagRow, verdictRow, versionRow } from './asset-rows.ts';
-import { enqueueAssets } from './queue.ts';
+import { noteChanges } from './queue.ts';
 
 /** What an input changes of one asset. */
 export interface Change {
@@ -26,10 +26,14 @@ export interface Change {
 export class KnownVersion extends Error {}
 
 /**
- * Writes what inputs change, of each asset once; the events that were not known yet, and the state's version as it is now, by asset id.
- * Throws KnownVersion, after which the transaction must be undone.
+ * Writes what inputs change, of each asset once; the events that were not known yet. `unknown`: hashes of events that this transaction has looked
+ * for already, and not found. Throws KnownVersion, after which the transaction must be undone.
  */
-export const writeChanges = async (tx: Tx, changes: readonly Change[]): Promise<readonly RecordedEvent[]> => {
+export const writeChanges = async (
+  tx: Tx,
+  changes: readonly Change[],
+  unknown: ReadonlySet<string> = new Set(),
+): Promise<readonly RecordedEvent[]> => {
   await writeStates(tx, changes);
   for (const { row, state, effects } of changes) await withdraw(tx, row.id, state.lastOrdinal, effects);
   await writeVersions(tx, changes);
@@ -38,9 +42,9 @@ export const writeChanges = async (tx: Tx, changes: readonly Change[]): Promise<
     await writeSchemasAndTags(tx, row.id, effects);
   }
   await writeVerdicts(tx, changes);
-  const events = await writeEvents(tx, changes);
+  const events = await writeEvents(tx, changes, unknown);
   const touched = changes.filter(({ effects }) => effects.touchesGroups);
-  await enqueueAssets(
+  await noteChanges(
     tx,
     touched.map(({ row }) => row.asset_hash),
   );
@@ -171,11 +175,16 @@ const writeSchemasAndTags = async (tx: Tx, assetId: bigint, { schemas, tags }: E
   }
 };
 
-const writeEvents = async (tx: Tx, changes: readonly Change[]): Promise<readonly RecordedEvent[]> => {
+const writeEvents = async (
+  tx: Tx,
+  changes: readonly Change[],
+  unknown: ReadonlySet<string>,
+): Promise<readonly RecordedEvent[]> => {
   const byHash = new Map(
     changes.flatMap(({ row, effects }) => effects.events.map((event) => [tx.sha256(event.dedupKey), { event, row }])),
   );
-  const known = await countKnown(tx, [...byHash.keys()]);
+  const open = [...byHash.keys()].filter((hash) => !unknown.has(hash));
+  const known = await countKnown(tx, open);
   const fresh = [...byHash].filter(([hash]) => !known.has(hash));
   await insertMany(
     tx,

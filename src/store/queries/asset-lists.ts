@@ -1,9 +1,10 @@
 import { cutsOf } from '../../core/asset/cuts.ts';
 import type { AssetKey } from '../../core/asset/key.ts';
+import { SluiceError } from '../../core/errors.ts';
 import { qualityOf } from '../../core/asset/quality.ts';
 import type { Asset, QualityStatus, Verdict } from '../../core/asset/state.ts';
 import type { Version } from '../../core/asset/version.ts';
-import { big, waitOf } from '../codecs.ts';
+import { big, num, waitOf } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { View } from '../engine.ts';
 import { pageOf, sliceOf } from '../paging.ts';
@@ -82,8 +83,19 @@ export const listAssets = async (view: View, project: string | null): ReturnType
   return assets.flatMap((asset) => {
     const state = states.get(asset.id);
     const lastScanAt = offsets.get(asset.id)?.last_scan_time ?? null;
-    return state === undefined ? [] : [{ asset: assetOf(asset), state: stateOf(state), lastScanAt }];
+    const code = num(asset.id);
+    return state === undefined ? [] : [{ code, asset: assetOf(asset), state: stateOf(state), lastScanAt }];
   });
+};
+
+export const keyOfCode = async (view: View, code: number): Promise<AssetKey> => {
+  const query = view.db.selectFrom('t_ds_asset').select('asset_key').where('id', '=', big(code));
+  const row = await query.executeTakeFirst();
+  if (row !== undefined) return row.asset_key as AssetKey;
+  throw new SluiceError(
+    'UNKNOWN_ASSET',
+    `Name an asset by its key, or by a code that "sluice asset list" shows: none has the code ${code}.`,
+  );
 };
 
 export const assetDetails = async (view: View, key: AssetKey): Promise<AssetDetails> => {
@@ -101,6 +113,7 @@ export const assetDetails = async (view: View, key: AssetKey): Promise<AssetDeta
   const [offset] = await offsetsOf(view, [row]);
   const tags = (await tagsOf(view, row.id)).filter((tag) => !tag.deleted);
   return {
+    code: num(row.id),
     asset: assetOf(row),
     state: stateOf(state),
     project: project.name,

@@ -1,3 +1,4 @@
+import { sql, type SqlBool } from 'kysely';
 import type { Effects, PollTimes } from '../../core/asset/ingest.ts';
 import { ingestPoll } from '../../core/asset/ingest-poll.ts';
 import type { AssetKey } from '../../core/asset/key.ts';
@@ -9,11 +10,12 @@ import { big, flag, isSet, num, parse, text } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { Tx } from '../engine.ts';
 import type { RecordReceipt, ScanTarget } from '../store.ts';
+import { RARE_EVENTS } from '../rare-events.ts';
 import { writeChanges } from './asset-effects.ts';
 import { type Named, chunks, loadHistory, lockAsset } from './asset-load.ts';
 import { assetOf, eventOf } from './asset-rows.ts';
 import { fixBaselines } from './baselines.ts';
-import { enqueueAsset } from './queue.ts';
+import { noteChanges } from './queue.ts';
 
 export const targetOf = (asset: Row<'t_ds_asset'>, offset: Row<'t_ds_asset_event_consumer_offset'>): ScanTarget => ({
   asset: assetOf(asset),
@@ -42,7 +44,7 @@ export const recordPoll = async (
   const read = poll.outcome.kind !== 'UNREADABLE';
   const moved = movedOffset(offset, poll, times.recordedAt, waiting);
   await tx.db.updateTable('t_ds_asset_event_consumer_offset').set(moved).where('id', '=', offset.id).execute();
-  if (read && offset.first_read_time === null && (await fixBaselines(tx, row))) await enqueueAsset(tx, row.asset_hash);
+  if (read && offset.first_read_time === null && (await fixBaselines(tx, row))) await noteChanges(tx, [row.asset_hash]);
   return { kind: 'RECORDED', target: targetOf(row, { ...offset, ...moved }), events };
 };
 
@@ -107,6 +109,7 @@ const hintsOf = (tx: Tx, assetId: bigint) =>
   tx.db
     .selectFrom('t_ds_asset_event')
     .selectAll()
+    .where(sql<SqlBool>`${sql.raw(RARE_EVENTS.unused)}`)
     .where('status', '=', 'HINT')
     .where('asset_id', '=', assetId)
     .orderBy('id')

@@ -1,7 +1,7 @@
 import type { RecordedEvent, StatedEvent } from '../../core/asset/event.ts';
 import type { Effects } from '../../core/asset/ingest.ts';
 import { ingestStated, newestSuffice } from '../../core/asset/ingest-stated.ts';
-import type { AssetHistory } from '../../core/asset/state.ts';
+import type { AssetHistory, Verdict } from '../../core/asset/state.ts';
 import type { Tx } from '../engine.ts';
 import type { AssetFacts } from '../facts-cache.ts';
 import type { StatedReceipt } from '../store.ts';
@@ -96,6 +96,7 @@ const recordRound = async (tx: Tx, round: readonly Given[], memory: Memory): Pro
   await writeChanges(
     tx,
     fresh.map(({ change }) => change),
+    new Set(named.filter((hash) => !known.has(hash))),
   );
   await askForScans(tx, fresh);
   for (const { given, stated } of taken) receipts[given.at] = { status: 'DUPLICATE', problem: null, event: stated };
@@ -132,7 +133,8 @@ const take = async (tx: Tx, { at, hash, event }: Given, memory: Memory): Promise
 const newestHistory = (facts: AssetFacts, event: StatedEvent, now: bigint): AssetHistory | null => {
   if (facts.awaitsVersion || !holdsNewestCut(facts)) return null;
   const { asset, state, versions, tags, schemas } = facts;
-  const verdicts = versions.flatMap((version) => version.verdicts);
+  const verdicts: Verdict[] = [];
+  for (const version of versions) verdicts.push(...version.verdicts);
   const ofTheseEpochs = schemas.filter((record) => record.epoch >= state.epoch - 1);
   const history: AssetHistory = { asset, state, versions, verdicts, tags, schemas: ofTheseEpochs };
   return newestSuffice(history, event, now) ? history : null;

@@ -3,7 +3,7 @@ import { carriesData } from '../../core/asset/cuts.ts';
 import { evaluateGroup } from '../../core/asset/evaluate.ts';
 import type { Evaluation, GroupFacts, MemberFacts } from '../../core/asset/group.ts';
 import type { AssetKey } from '../../core/asset/key.ts';
-import { conditionOf, type GroupSettings, isSet, leavesOf, parse, releaseStates } from '../codecs.ts';
+import { conditionOf, isSet, leavesOf, releaseStates, settingsOf } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { Tx, View } from '../engine.ts';
 import type { AssetFacts, GroupMember } from '../facts-cache.ts';
@@ -230,7 +230,7 @@ const groupFacts = (
   },
 ): GroupFacts => ({
   group: {
-    ...parse<GroupSettings>(row.settings_json),
+    ...settingsOf(row.settings_json),
     name: row.dependency_group,
     enabled: isSet(row.enabled),
     conditions: members.map(({ condition }) => condition),

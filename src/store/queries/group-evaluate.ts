@@ -12,12 +12,17 @@ import type { EvaluationReport } from '../store.ts';
 import { setConsumed } from './baselines.ts';
 import { definitionAt } from './definitions.ts';
 import { groupName, type GroupRow, type LoadedGroup, loadGroup } from './group-facts.ts';
-import { enqueue, enqueueQuietly } from './queue.ts';
+import { enqueue, enqueueQuietly, queueChanged } from './queue.ts';
 import { insertRun } from './run-insert.ts';
 import { releaseTask } from './task-wait.ts';
 
-/** The groups whose evaluation is due, longest overdue first. */
-export const dueGroups = async (view: View, limit: number): Promise<readonly bigint[]> => {
+/** The groups whose evaluation is due, longest overdue first. What changed becomes groups only when these few are not enough: until then, more of it may come together. */
+export const dueGroups = async (tx: Tx, limit: number): Promise<readonly bigint[]> => {
+  const due = await queuedGroups(tx, limit);
+  return due.length < limit && (await queueChanged(tx)) ? queuedGroups(tx, limit) : due;
+};
+
+const queuedGroups = async (view: View, limit: number): Promise<readonly bigint[]> => {
   const rows = await view.db
     .selectFrom('t_ds_asset_evaluation_queue')
     .select('group_id')

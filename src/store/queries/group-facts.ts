@@ -3,7 +3,7 @@ import type { DependencyGroup, GroupFacts, MemberFacts, VersionFacts } from '../
 import type { AssetKey } from '../../core/asset/key.ts';
 import { schemaStatusOf } from '../../core/asset/state-fold.ts';
 import type { Pin, Version } from '../../core/asset/version.ts';
-import { big, conditionOf, type GroupSettings, isSet, leavesOf, num, parse, pinsOf, releaseStates } from '../codecs.ts';
+import { big, conditionOf, isSet, leavesOf, num, pinsOf, releaseStates, settingsOf } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { View } from '../engine.ts';
 import { findAssetRow, schemasOf, tagsOf, verdictsOf } from './asset-load.ts';
@@ -85,7 +85,7 @@ export const consumedBy = (
 };
 
 const groupOf = (row: GroupRow, members: readonly Member[]): DependencyGroup => ({
-  ...parse<GroupSettings>(row.settings_json),
+  ...settingsOf(row.settings_json),
   name: groupName(row),
   enabled: isSet(row.enabled),
   conditions: members.map((member) => member.condition),

@@ -1,17 +1,26 @@
+import { sql, type SqlBool } from 'kysely';
 import type { EpochMs } from '../../core/time.ts';
-import { big, leavesOf, num, numOrNull, pinsOf } from '../codecs.ts';
+import { big, isSet, leavesOf, num, numOrNull, pinsOf } from '../codecs.ts';
 import type { Row } from '../database.ts';
 import type { View } from '../engine.ts';
 import { pageOf, sliceOf } from '../paging.ts';
 import type { GroupExplanation, GroupStore, PageRequest, TriggerRecord, WorkflowExplanation } from '../store.ts';
+import { RARE_EVENTS } from '../rare-events.ts';
 import { eventOf } from './asset-rows.ts';
 import { headerOf } from './definitions.ts';
 import { decide } from './group-evaluate.ts';
 import { groupName, type GroupRow } from './group-facts.ts';
 import { findProject } from './projects.ts';
 
-export const nextDueAt = async (view: View): Promise<EpochMs | null> => {
-  const query = view.db.selectFrom('t_ds_asset_evaluation_queue').select('due_time').orderBy('due_time').limit(1);
+export const nextDueAt = async ({ db }: View): Promise<EpochMs | null> => {
+  const change = await db
+    .selectFrom('t_ds_asset_change')
+    .select('change_time')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+  if (change !== undefined) return change.change_time;
+  const query = db.selectFrom('t_ds_asset_evaluation_queue').select('due_time').orderBy('due_time').limit(1);
   return (await query.executeTakeFirst())?.due_time ?? null;
 };
 
@@ -57,6 +66,7 @@ const ignoredEvents = async (view: View, code: bigint): Promise<WorkflowExplanat
   const rows = await view.db
     .selectFrom('t_ds_asset_event')
     .selectAll()
+    .where(sql<SqlBool>`${sql.raw(RARE_EVENTS.unused)}`)
     .where('status', 'in', IGNORED)
     .where('asset_id', 'in', assets)
     .orderBy('id', 'desc')
@@ -70,6 +80,7 @@ export const explainGroup = async (view: View, row: GroupRow): Promise<GroupExpl
   const { group, members } = loaded.facts;
   return {
     group: groupName(row),
+    paused: isSet(row.paused),
     ready: evaluation.ready,
     leaves: evaluation.leaves,
     conditions: group.conditions,

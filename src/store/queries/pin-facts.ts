@@ -1,3 +1,4 @@
+import { sql, type SqlBool } from 'kysely';
 import { type AssetKey, assetName } from '../../core/asset/key.ts';
 import type { Pin, Version, VersionRef } from '../../core/asset/version.ts';
 import type { TaskDefinition, WorkflowDefinition } from '../../core/workflow/definition.ts';
@@ -5,6 +6,7 @@ import type { TaskRun } from '../../core/workflow/run.ts';
 import { big, pinsOf } from '../codecs.ts';
 import type { View } from '../engine.ts';
 import type { PinFacts } from '../store.ts';
+import { RARE_EVENTS } from '../rare-events.ts';
 import { findAssetRow } from './asset-load.ts';
 import { versionOf } from './asset-rows.ts';
 import { type RunRow, runState } from './run-rows.ts';
@@ -110,7 +112,7 @@ const gapBetween = async (view: View, assetId: bigint, previous: Version, versio
     .selectFrom('t_ds_asset_event')
     .select('id')
     .where('asset_id', '=', assetId)
-    .where('event_type', '=', 'HISTORY_GAP')
+    .where(sql<SqlBool>`${sql.raw(RARE_EVENTS.gaps)}`)
     .where('epoch', '=', big(version.epoch))
     .where('receive_time', '>', previous.recordedAt)
     .where('receive_time', '<=', version.recordedAt)

@@ -7,7 +7,17 @@ import {
   runStateOf,
 } from '../../core/workflow/run-state.ts';
 import { TASK_STATE_CODES, type TaskState, taskStateOf } from '../../core/workflow/task-state.ts';
-import { commandTypes, dependTypes, failureStrategies, isSet, num, numOrNull, parse, pinsOf } from '../codecs.ts';
+import {
+  commandTypes,
+  dependTypes,
+  failureStrategies,
+  isSet,
+  num,
+  numOrNull,
+  outputsOf,
+  parse,
+  pinsOf,
+} from '../codecs.ts';
 import type { Row } from '../database.ts';
 
 export type RunRow = Row<'t_ds_workflow_instance'>;
@@ -64,5 +74,6 @@ export const taskRunOf = (row: TaskRow): TaskRun => ({
   endTime: row.end_time,
   deadline: row.deadline,
   exitCode: numOrNull(row.exit_code),
+  outputs: outputsOf(row.var_pool),
   reason: row.reason,
 });

@@ -1,7 +1,9 @@
+import type { TaskDefinition, WorkflowDefinition } from '../../core/workflow/definition.ts';
+import { upstreamOutputs } from '../../core/workflow/output.ts';
 import { planLaunch } from '../../core/workflow/plan.ts';
 import type { WorkflowRun } from '../../core/workflow/run.ts';
 import type { EpochMs } from '../../core/time.ts';
-import { big, bigOrNull } from '../codecs.ts';
+import { big, bigOrNull, outputsJson } from '../codecs.ts';
 import type { Tx, View } from '../engine.ts';
 import type { TaskEnding, TaskOffer } from '../store.ts';
 import { definitionAt } from './definitions.ts';
@@ -73,9 +75,12 @@ export const nextDispatchAt = async (view: View): Promise<EpochMs | null> => {
   return next?.not_before ?? null;
 };
 
+/** What all attempts of a run have in common. */
+type SharedPart = Omit<TaskOffer, 'task' | 'taskRun' | 'upstream'>;
+
 /** Attempts with everything needed to start or find them; runs and their pins are read once. */
 const offersOf = async (view: View, rows: readonly TaskRow[]): Promise<readonly TaskOffer[]> => {
-  const runs = new Map<bigint, Omit<TaskOffer, 'task' | 'taskRun'>>();
+  const runs = new Map<bigint, SharedPart>();
   const offers: TaskOffer[] = [];
   for (const row of rows) {
     const shared =
@@ -91,12 +96,33 @@ const offersOf = async (view: View, rows: readonly TaskRow[]): Promise<readonly 
       taskRun.pins.size === 0
         ? shared.pins
         : [...shared.pins, ...(await taskPinFacts(view, taskRun, task, shared.pins))];
-    offers.push({ ...shared, task, taskRun, pins });
+    offers.push({ ...shared, task, taskRun, pins, upstream: await upstreamOf(view, row, shared.workflow, task) });
   }
   return offers;
 };
 
-const sharedPart = async (view: View, run: RunRow): Promise<Omit<TaskOffer, 'task' | 'taskRun'>> => {
+/** Asked for only where a task of the workflow gives something out. */
+const upstreamOf = async (
+  view: View,
+  row: TaskRow,
+  workflow: WorkflowDefinition,
+  task: TaskDefinition,
+): Promise<TaskOffer['upstream']> => {
+  if (task.dependsOn.length === 0 || !givesOut(workflow)) return [];
+  const rows = await view.db
+    .selectFrom('t_ds_task_instance')
+    .selectAll()
+    .where('workflow_instance_id', '=', row.workflow_instance_id)
+    .where('flag', '=', 1n)
+    .where('var_pool', 'is not', null)
+    .execute();
+  return upstreamOutputs(workflow, task, rows.map(taskRunOf));
+};
+
+const givesOut = ({ tasks }: WorkflowDefinition): boolean =>
+  tasks.some(({ localParams }) => localParams.some(({ direct }) => direct === 'OUT'));
+
+const sharedPart = async (view: View, run: RunRow): Promise<SharedPart> => {
   const workflow = await definitionAt(view, run.workflow_definition_code, run.workflow_definition_version);
   return { run: runOf(run), workflow, pins: await pinFacts(view, run, workflow) };
 };
@@ -154,6 +180,7 @@ export const endTask = async (tx: Tx, id: bigint, fence: number, ending: TaskEnd
       state: taskState(killed ? 'KILL' : ending.state),
       end_time: ending.endedAt,
       exit_code: bigOrNull(ending.exitCode),
+      var_pool: ending.state === 'SUCCESS' ? outputsJson(ending.outputs ?? []) : null,
       // One that went on when its wait was over keeps saying so.
       reason: killed ? row.kill_reason : (ending.reason ?? row.reason),
     })

@@ -3,21 +3,24 @@ import type { WorkflowDefinition } from '../../core/workflow/definition.ts';
 import { num, releaseStates } from '../codecs.ts';
 import type { Tx, View } from '../engine.ts';
 import { pageOf, sliceOf } from '../paging.ts';
-import type { DefinitionStore, PageRequest } from '../store.ts';
+import type { DefinitionStore, PageRequest, Resume } from '../store.ts';
 import { definitionAt, headerOf, newestDefinition } from './definitions.ts';
+import { groupIdsOf, skipAhead } from './group-admin.ts';
 import { enqueueWorkflow } from './queue.ts';
 import { UNFINISHED_RUNS } from './run-rows.ts';
 
-/** Puts a workflow online or offline; its groups are evaluated again. */
+/** Puts a workflow online or offline; its groups are evaluated again. Online, `how` says what becomes of what arrived while it was offline. */
 export const releaseWorkflow = async (
   tx: Tx,
   code: bigint,
   state: WorkflowDefinition['releaseState'],
+  how: Resume,
 ): Promise<WorkflowDefinition> => {
   await tx.dialect.lockRow(tx.db, 't_ds_workflow_definition', 'code', code);
   const before = await headerOf(tx, code);
   const release = releaseStates.code(state);
   if (before.release_state !== release) {
+    if (state === 'ONLINE' && how === 'SKIP') await skipAhead(tx, await groupIdsOf(tx, code));
     await tx.db
       .updateTable('t_ds_workflow_definition')
       .set({ release_state: release, update_time: tx.now })

@@ -521,3 +521,19 @@ ALTER TABLE t_ds_asset_trigger_history ADD COLUMN suppressed_count INTEGER;
 
 ALTER TABLE t_ds_asset_trigger_history ADD COLUMN suppressed_time INTEGER;
 
+ALTER TABLE t_ds_task_instance ADD COLUMN var_pool TEXT;
+
+CREATE TABLE t_ds_asset_change (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  asset_hash TEXT NOT NULL,
+  change_time INTEGER NOT NULL
+) STRICT;
+
+DROP INDEX t_ds_asset_event_3;
+
+DROP INDEX t_ds_asset_event_4;
+
+CREATE INDEX t_ds_asset_event_v6_p1 ON t_ds_asset_event (asset_id, id) WHERE event_type = 'HISTORY_GAP';
+
+CREATE INDEX t_ds_asset_event_v6_p2 ON t_ds_asset_event (asset_id, id) WHERE status IN ('HINT', 'IGNORED_STALE', 'UNCONFIRMED');
+

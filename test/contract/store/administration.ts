@@ -3,6 +3,7 @@ import type { Store } from '../../../src/store/store.ts';
 import type { Backend } from './support.ts';
 import {
   ORDERS,
+  PAYMENTS,
   apply,
   asset,
   commit,
@@ -15,6 +16,7 @@ import {
   record,
   runAll,
   settle,
+  task,
   workflow,
 } from './support.ts';
 import { withStore } from './with-store.ts';
@@ -46,6 +48,48 @@ export const administrationSuite = (backend: Backend): void => {
         ]);
         await store.definitions.release(code, 'ONLINE');
         expect(await fires(store)).toHaveLength(1);
+      }),
+    );
+
+    test(
+      'online again with SKIP, what arrived meanwhile starts nothing, and what comes next does',
+      withStore(backend, async ({ store }) => {
+        const code = await declared(store);
+        await store.definitions.release(code, 'OFFLINE');
+        await commits(store, ORDERS, 2, 3);
+        await store.definitions.release(code, 'ONLINE', 'SKIP');
+        expect(await fires(store)).toEqual([]);
+        await commits(store, ORDERS, 4);
+        expect((await fires(store)).map(({ pins }) => pins.get(ORDERS)?.snapshotId)).toEqual(['4']);
+      }),
+    );
+
+    test(
+      'a paused group keeps what arrives and says why it waits; resumed, it makes one run for all of it, or with SKIP none',
+      withStore(backend, async ({ store }) => {
+        const code = await declared(store);
+        expect(await store.groups.pause(code, 'g')).toMatchObject({ group: 'g', paused: true, ready: false });
+        await commits(store, ORDERS, 2, 3);
+        expect(await fires(store)).toEqual([]);
+        const [group1] = (await store.groups.explain(code)).groups;
+        expect(group1?.leaves.filter(({ met }) => !met).map((leaf) => leaf.code)).toEqual(['BLOCKED_BY_PAUSED']);
+        await apply(store, project({ workflows: [{ ...trade, description: 'edited while paused' }] }));
+        expect((await store.groups.pause(code, 'g')).paused).toBe(true);
+        expect(await store.groups.resume(code, 'g', 'CATCH_UP')).toMatchObject({ paused: false, ready: true });
+        expect((await fires(store)).map(({ pins }) => pins.get(ORDERS)?.snapshotId)).toEqual(['3']);
+        await runAll(store);
+        await settle(store);
+        await store.groups.pause(code, 'g');
+        await commits(store, ORDERS, 4);
+        expect(await store.groups.resume(code, 'g', 'SKIP')).toMatchObject({ paused: false, ready: false });
+        expect(await fires(store)).toEqual([]);
+        await commits(store, ORDERS, 5);
+        expect((await fires(store)).map(({ pins }) => pins.get(ORDERS)?.snapshotId)).toEqual(['5']);
+        await expect(store.groups.resume(code, 'g', 'SKIP')).rejects.toMatchObject({ code: 'CONFLICT' });
+        await expect(store.groups.pause(code, 'x')).rejects.toMatchObject({
+          code: 'NOT_FOUND',
+          message: expect.stringContaining('its groups are: g') as string,
+        });
       }),
     );
 
@@ -104,6 +148,21 @@ export const administrationSuite = (backend: Backend): void => {
 
   describe('assets', () => {
     test(
+      'each has a code of its own, which is never given again',
+      withStore(backend, async ({ store }) => {
+        await apply(store, project({ assets: [asset(ORDERS), asset(PAYMENTS)] }));
+        const { code } = await store.assets.get(PAYMENTS);
+        expect(Number.isSafeInteger(code)).toBe(true);
+        expect(await store.assets.keyOf(code)).toBe(PAYMENTS);
+        expect((await store.assets.list('shop')).find((each) => each.asset.key === PAYMENTS)?.code).toBe(code);
+        await store.assets.remove(PAYMENTS);
+        await expect(store.assets.keyOf(code)).rejects.toMatchObject({ code: 'UNKNOWN_ASSET' });
+        await apply(store, project({ assets: [asset(PAYMENTS)] }));
+        expect((await store.assets.get(PAYMENTS)).code).toBeGreaterThan(code);
+      }),
+    );
+
+    test(
       'a held asset goes on when a person lets it, and its groups with it',
       withStore(backend, async ({ store }) => {
         await declared(store, { onRollback: 'HOLD' });
@@ -132,6 +191,47 @@ export const administrationSuite = (backend: Backend): void => {
         expect((await store.assets.events({}, {})).items).toEqual([]);
         await commits(store, ORDERS, 7);
         expect((await store.assets.get(ORDERS)).state).toMatchObject({ lastOrdinal: 1, epoch: 1 });
+      }),
+    );
+  });
+
+  describe('what a scrape of the metrics shows', () => {
+    test(
+      'what is due and since when, what runs, and what waits for a slot or for tables',
+      withStore(backend, async ({ store, clock }) => {
+        const sensor = task('wait', [], {
+          type: 'ASSET_SENSOR',
+          params: {},
+          wait: {
+            groups: [group('more', [condition(PAYMENTS)])],
+            baseline: 'NONE',
+            timeoutSeconds: null,
+            onTimeout: 'FAIL',
+            checkIntervalSeconds: null,
+          },
+        });
+        const tasks = [task('a'), task('b'), sensor];
+        await apply(store, project({ assets: [asset(ORDERS), asset(PAYMENTS)] }));
+        await commits(store, ORDERS, 1);
+        await record(store, PAYMENTS, poll([]));
+        await apply(store, project({ workflows: [{ ...trade, tasks }] }));
+        await settle(store);
+        expect(await store.admin.sample()).toMatchObject({ evaluations: 0, evaluationDueAt: null, waiting: 0 });
+        const { code: tradeCode } = await store.definitions.workflow(null, 'trade');
+        expect((await store.admin.sample()).blocked).toEqual([
+          { workflowCode: tradeCode, assetKey: ORDERS, code: 'BLOCKED_BY_SNAPSHOT' },
+        ]);
+        await commits(store, ORDERS, 2);
+        const queuedAt = clock.now();
+        clock.advance(5_000);
+        expect(await store.admin.sample()).toMatchObject({ evaluations: 1, evaluationDueAt: queuedAt });
+        expect(await fires(store)).toHaveLength(1);
+        expect(await store.admin.sample()).toMatchObject({ evaluationDueAt: null, commands: 1 });
+        await store.runs.launch(10);
+        await store.runs.dispatch(1);
+        expect(await store.admin.sample()).toMatchObject({ commands: 0, running: 1, submitted: 1, waiting: 1 });
+        await store.admin.claimOwnership('again');
+        expect((await store.admin.sample()).claimedAt).toBe(clock.now());
       }),
     );
   });

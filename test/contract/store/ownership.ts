@@ -86,9 +86,9 @@ export const ownershipSuite = (backend: Backend): void => {
         await store.definitions.apply(declaration, { dryRun: true, strict: false });
         expect(hints).toEqual([]);
         await apply(store, declaration);
-        expect(hints.toSorted()).toEqual(['ASSETS', 'CHANGED']);
+        expect(hints.toSorted()).toEqual(['ASSETS', 'CHANGED', 'GROUPS']);
         await store.runs.start(startRequest(1));
-        expect(hints.slice(2).toSorted()).toEqual(['CHANGED_RUNS', 'COMMANDS']);
+        expect(hints.slice(3).toSorted()).toEqual(['CHANGED_RUNS', 'COMMANDS']);
         await store.runs.launch(1);
         expect(hints).toContain('TASKS');
       }),

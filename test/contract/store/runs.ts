@@ -67,6 +67,39 @@ export const runSuite = (backend: Backend): void => {
     );
 
     test(
+      'what a task gives out reaches the tasks behind it, of the attempts that count',
+      withStore(backend, async ({ store, clock }) => {
+        const give = (name: string, dependsOn: readonly string[] = []) =>
+          task(name, dependsOn, { localParams: [{ prop: 'x', direct: 'OUT', value: '' }] });
+        const runId = await launched(store, { tasks: [give('a'), give('b', ['a']), task('c', ['b'])] });
+        const end = async (value: string, state: 'SUCCESS' | 'FAILURE' = 'SUCCESS') => {
+          const [offer] = await store.runs.dispatch(10);
+          if (offer === undefined) throw new Error('Nothing was to be handed out.');
+          const { id, fence } = offer.taskRun;
+          await store.runs.taskStarted(id, fence, clock.now(), 'host', 1);
+          const outputs = [{ prop: 'x', direct: 'OUT', value }] as const;
+          expect(await store.runs.taskEnded(id, fence - 1, { ...ending(state), outputs })).toBe(false);
+          expect(await store.runs.taskEnded(id, fence, { ...ending(state), outputs })).toBe(true);
+          return [offer.task.name, offer.upstream.map((one) => one.value)];
+        };
+        expect(await end('1')).toEqual(['a', []]);
+        expect(await end('bad', 'FAILURE')).toEqual(['b', ['1']]);
+        const gave = async () =>
+          Object.fromEntries((await store.runs.get(runId)).tasks.map(({ name, outputs }) => [name, outputs]));
+        expect(await gave()).toEqual({ a: [{ prop: 'x', direct: 'OUT', value: '1' }], b: [] });
+        await store.runs.operate(runId, 'RECOVER', { repin: false });
+        await store.runs.launch(10);
+        expect(await end('2')).toEqual(['b', ['1']]);
+        expect(await end('3')).toEqual(['c', ['2']]);
+        await store.runs.operate(runId, 'RERUN', { repin: false });
+        await store.runs.launch(10);
+        expect(await end('4')).toEqual(['a', []]);
+        expect(await end('5')).toEqual(['b', ['4']]);
+        expect((await store.runs.unfinished()).map(({ upstream }) => upstream)).toEqual([]);
+      }),
+    );
+
+    test(
       'a command is taken once',
       withStore(backend, async ({ store }) => {
         const code = await given(store);

@@ -374,6 +374,8 @@ describe('surprises of the table', () => {
     expect(nobody.blocked()[0]).toMatch(/BLOCKED_BY_UNKNOWN_ASSET/);
     const unread = new GroupMemory(groupOf([conditionOf()]), [new AssetMemory()]);
     expect(unread.blocked()[0]).toMatch(/BLOCKED_BY_SOURCE .* was not read yet/);
+    const pushed = new GroupMemory(groupOf([conditionOf()]), [new AssetMemory({ location: null })]);
+    expect(pushed.blocked()[0]).toMatch(/BLOCKED_BY_SNAPSHOT \| a version \| no version yet/);
   });
 
   it('a baseline that is not known yet blocks, even with versions there', () => {

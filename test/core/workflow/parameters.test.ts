@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readOutput } from '../../../src/core/workflow/output.ts';
+import type { TaskDefinition } from '../../../src/core/workflow/definition.ts';
+import { readOutput, upstreamOutputs } from '../../../src/core/workflow/output.ts';
 import { render, resolveParameters } from '../../../src/core/workflow/parameters.ts';
 import type { ParameterSources } from '../../../src/core/workflow/parameters.ts';
 import { readOptions } from '../../../src/core/workflow/pin-values.ts';
@@ -263,5 +264,40 @@ describe('output of a task', () => {
       ['b', '2'],
       ['c', '{"k":\n1}'],
     ]);
+  });
+
+  test('a value that stays open too long is none, and what is opened meanwhile still counts', () => {
+    const lines = (count: number) => Array.from({ length: count }, () => '.');
+    expect([...readOutput(['${setValue(a=1', ...lines(1023), ')}'])]).toEqual([
+      ['a', `1\n${lines(1023).join('\n')}\n`],
+    ]);
+    const late = ['${setValue(a=1', ...lines(1022), '#{setValue(b=2', '.', ')}', '${setValue(c=3)}'];
+    expect([...readOutput(late)]).toEqual([
+      ['b', '2\n.\n'],
+      ['c', '3'],
+    ]);
+    expect([...readOutput(['${setValue(a=1', 'x'.repeat(1_000_001), ')}', '${setValue(c=3)}'])]).toEqual([['c', '3']]);
+  });
+
+  test('of what the tasks before gave out, near and far, the later stands; others give nothing', () => {
+    const named = (name: string, dependsOn: readonly string[] = []) =>
+      ({ name, dependsOn }) as unknown as TaskDefinition;
+    const tasks = [named('a'), named('b', ['a']), named('c', ['a']), named('d', ['b', 'c']), named('other')];
+    const gave = (name: string, endTime: bigint, values: Readonly<Record<string, string>>) => ({
+      id: 1,
+      name,
+      endTime,
+      outputs: Object.entries(values).map(([prop, value]) => ({ prop, direct: 'OUT' as const, value })),
+    });
+    const attempts = [
+      gave('c', 30n, { y: 'c' }),
+      gave('b', 20n, { x: 'b', y: 'b' }),
+      gave('a', 10n, { x: 'a', z: 'a' }),
+      gave('other', 40n, { x: 'other' }),
+      gave('d', 50n, { x: 'd' }),
+    ];
+    const values = upstreamOutputs({ tasks }, { name: 'd' }, attempts).map(({ prop, value }) => [prop, value]);
+    expect(Object.fromEntries(values)).toEqual({ x: 'b', y: 'c', z: 'a' });
+    expect(upstreamOutputs({ tasks }, { name: 'a' }, attempts)).toEqual([]);
   });
 });

@@ -82,6 +82,7 @@ export const attempt = (id: number, of: TaskDefinition, state: TaskState, more: 
   endTime: null,
   deadline: null,
   exitCode: null,
+  outputs: [],
   reason: null,
   ...more,
 });

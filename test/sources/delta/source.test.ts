@@ -264,6 +264,22 @@ describe('a table that is being written', () => {
     expect(new Set(mixed.commits.map(({ schemaId }) => schemaId))).toEqual(new Set(['0']));
   });
 
+  test('created again after the cursor’s commit was seen to stand: all of the new table is told', async () => {
+    const { table, poll } = await tableOf(1);
+    table.commit();
+    let asked = false;
+    table.files.before = (operation, path) => {
+      if (asked || operation !== 'stat' || !path.endsWith(name(3))) return;
+      asked = true;
+      table.drop();
+      table.create();
+      for (let left = 3; left > 0; left--) table.commit();
+    };
+    const mixed = await source.poll(table.ref, poll.cursor);
+    expect(asked).toBe(true);
+    expect([mixed.outcome.kind, ids(mixed)]).toEqual(['RECREATED', ['0', '1', '2', '3']]);
+  });
+
   test('cleaned up while it is read', async () => {
     const { table } = await tableOf(6);
     let cleaned = false;

@@ -3,95 +3,12 @@ import { expect, test, vi } from 'vitest';
 import type { Cursor, Poll } from '../../../src/core/asset/poll.ts';
 import { createHudiSource } from '../../../src/sources/hudi/source.ts';
 import { parseProperties } from '../../../src/sources/hudi/properties.ts';
+import { EVENTS, History, type Event } from './history.ts';
 import { MadeUpTable } from './made-up.ts';
 
 vi.setConfig({ testTimeout: 30_000 }); // many runs of a property, on machines that have other work
 
 const source = createHudiSource();
-
-type Event =
-  | 'commit'
-  | 'empty'
-  | 'cluster'
-  | 'begin'
-  | 'complete'
-  | 'rollback'
-  | 'archive'
-  | 'clean'
-  | 'convert'
-  | 'poll';
-
-const EVENTS: readonly Event[] = [
-  'commit',
-  'commit',
-  'empty',
-  'cluster',
-  'begin',
-  'complete',
-  'rollback',
-  'archive',
-  'clean',
-  'convert',
-  'poll',
-  'poll',
-];
-
-/** A table to which things happen, and what must be told of it. */
-class History {
-  readonly table: MadeUpTable;
-  /** Versions that stand, whether in the timeline or in the archive → dataChange. */
-  readonly standing = new Map<string, boolean>();
-  readonly #pending: string[] = [];
-  #archivable = true;
-
-  constructor(layout: 1 | 2) {
-    this.table = new MadeUpTable(layout);
-  }
-
-  happen(event: Event): void {
-    switch (event) {
-      case 'commit':
-        this.standing.set(this.table.commit(), true);
-        return;
-      case 'empty':
-        this.standing.set(this.table.commit({}), false);
-        return;
-      case 'cluster':
-        this.standing.set(this.table.commit({ operation: 'CLUSTER', inserts: 2 }, 'replacecommit'), false);
-        return;
-      case 'begin':
-        this.#pending.push(this.table.begin());
-        return;
-      case 'complete': {
-        const time = this.#pending.shift();
-        if (time === undefined) return;
-        this.table.complete(time, { updates: 1 });
-        this.standing.set(time, true);
-        return;
-      }
-      case 'rollback': {
-        const newest = this.table.written.filter(({ metadata }) => metadata !== null).at(-1)?.time;
-        if (newest === undefined) return;
-        this.table.rollback(newest);
-        this.standing.delete(newest);
-        return;
-      }
-      case 'archive':
-        // Hudi archives the oldest actions, and none that is newer than one still under way.
-        this.table.written.sort((a, b) => (a.time < b.time ? -1 : 1));
-        if (this.#pending.length === 0 && this.#archivable) this.table.archive(3);
-        return;
-      case 'clean':
-        this.table.clean(this.table.written[0]?.time ?? '20260101000000000');
-        return;
-      case 'convert':
-        if (this.#pending.length === 0) this.table.convert();
-        return;
-      case 'poll':
-        return;
-    }
-  }
-}
 
 /** Everything that polls told, in order; polls where the events say so, and at the end. */
 async function told(layout: 1 | 2, events: readonly Event[]): Promise<{ history: History; polls: readonly Poll[] }> {
@@ -145,6 +62,13 @@ test('a second look finds nothing and changes nothing', async () => {
         expect(again.cursor).toBe(last);
       },
     ),
+    // The examples: what was told from the archive, or before it was archived, while no version stands in the timeline.
+    {
+      examples: [
+        [1, ['commit', 'clean', 'commit', 'rollback', 'commit', 'archive', 'rollback']],
+        [1, ['commit', 'clean', 'poll', 'clean', 'clean', 'archive']],
+      ],
+    },
   );
 });
 

@@ -84,6 +84,8 @@ export interface CommitParts {
   readonly branch?: string;
   /** A snapshot with this parent instead of the branch's head; null: none. */
   readonly parent?: bigint | null;
+  /** Left out: an id of its own that no JavaScript number can hold. */
+  readonly id?: bigint;
   /** Listed, but on no branch. */
   readonly staged?: boolean;
 }
@@ -145,7 +147,7 @@ export class MadeUpTable {
   add(parts: CommitParts = {}): bigint {
     const { operation = 'append', rows = 1, branch = 'main', staged = false } = parts;
     const parent = parts.parent === undefined ? this.head(branch) : parts.parent;
-    const id = 5_000_000_000_000_000_000n + ++this.#ids * 7_919n;
+    const id = parts.id ?? 5_000_000_000_000_000_000n + ++this.#ids * 7_919n;
     const total = this.#rowsAt(parent) + rows;
     const summary = {
       operation,
@@ -245,7 +247,7 @@ export class MadeUpTable {
       })),
       'metadata-log': this.#log,
     });
-    return text.replace(/"<(\d+)>"/g, '$1'); // ids are beyond what a JS number holds
+    return text.replace(/"<(-?\d+)>"/g, '$1'); // ids are beyond what a JS number holds
   }
 
   #rowsAt(id: bigint | null): number {

@@ -86,6 +86,16 @@ describe('requests of a poll', () => {
     expect((await source.poll(table.ref, cursor)).schema?.fields).toHaveLength(2_000);
   });
 
+  test('ids of all 64 bits, with a sign or without', async () => {
+    const table = new MadeUpTable().create();
+    const written = [-(2n ** 63n), 2n ** 64n - 1n, -2n, 0n, 2n ** 53n + 1n];
+    for (const id of written) table.commit({ id });
+    const poll = await source.poll(table.ref, null);
+    expect(poll.commits.map(({ snapshotId }) => snapshotId)).toEqual(written.map(String));
+    for (const id of written) expect(await source.isReadable(table.ref, `${id}`), `${id}`).toBe(true);
+    expect(await source.isReadable(table.ref, '-3')).toBe(false);
+  });
+
   test('detect and isReadable', async () => {
     const table = new MadeUpTable().create();
     const [first, second] = [table.commit(), table.commit()];

@@ -30,6 +30,7 @@ const evidence = (schema: PaimonSchema, delta: Delta | null, more: Partial<Evide
   delta: () => Promise.resolve(delta),
   deletionVectors: (index) => Promise.resolve(index === null ? '' : index),
   before: () => Promise.resolve(null),
+  partitions: () => Promise.resolve(null),
   ...more,
 });
 

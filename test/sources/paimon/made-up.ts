@@ -11,6 +11,8 @@ class MemoryFiles implements Files {
   before: (operation: 'read' | 'stat' | 'list', path: string) => void = () => {};
   /** Listings tell a stamp for each file, as object stores do. */
   stamps = false;
+  /** Names that listings leave out though they are there. */
+  readonly unlisted = new Set<string>();
 
   read(path: string): Promise<Uint8Array | null> {
     return this.#ask('read', path, () => this.files.get(path) ?? null);
@@ -29,6 +31,7 @@ class MemoryFiles implements Files {
       const entries = new Map<string, FileEntry>();
       for (const [path, bytes] of inside) {
         const [name = '', ...deeper] = path.slice(folder.length + 1).split('/');
+        if (this.unlisted.has(name)) continue;
         if (deeper.length > 0) entries.set(name, { name, kind: 'folder' });
         else
           entries.set(name, {

@@ -1,11 +1,8 @@
-import avro, { type Schema } from 'avsc';
 import { describe, expect, test } from 'vitest';
 import type { Poll } from '../../../src/core/asset/poll.ts';
 import { createPaimonSource } from '../../../src/sources/paimon/source.ts';
+import { container, record } from './avro-bytes.ts';
 import { MadeUpTable } from './made-up.ts';
-
-const record = (fields: readonly (readonly [string, unknown])[]): Schema =>
-  ({ type: 'record', name: 'record', fields: fields.map(([name, type]) => ({ name, type })) }) as Schema;
 
 const LIST = record([['_FILE_NAME', 'string']]);
 const FILE = { type: 'record', name: 'file', fields: [{ name: '_LEVEL', type: 'int' }] };
@@ -18,25 +15,6 @@ const INDEX = record([
   ['_INDEX_TYPE', 'string'],
   ['_FILE_NAME', 'string'],
 ]);
-
-/** An uncompressed Avro container with these records in one block. */
-function container(schema: Schema, records: readonly object[]): Buffer {
-  const long = (value: number): Buffer => avro.Type.forSchema('long').toBuffer(value);
-  const text = (value: string): Buffer => avro.Type.forSchema('string').toBuffer(value);
-  const type = avro.Type.forSchema(schema);
-  const sync = Buffer.alloc(16, 1);
-  const data = Buffer.concat(records.map((value) => type.toBuffer(value)));
-  const header = [
-    Buffer.from('Obj\x01', 'latin1'),
-    long(1),
-    text('avro.schema'),
-    text(JSON.stringify(schema)),
-    long(0),
-    sync,
-  ];
-  const block = records.length === 0 ? [] : [long(records.length), long(data.length), data, sync];
-  return Buffer.concat([...header, ...block]);
-}
 
 interface Entry {
   readonly kind: 'ADD' | 'DELETE';

@@ -80,6 +80,25 @@ function seen({ outcome, head, dataHead, tags, commits, schema }: Poll, before: 
   };
 }
 
+/** What the recordings' statements wrote into which days; folders as Paimon names them. By recording, table and snapshot. */
+const PARTITIONS: Readonly<Record<string, readonly string[] | undefined>> = {
+  'maintenance ops_db.db/parts 1': ['dt=2026-11-28', 'dt=2026-11-29', 'dt=2026-11-30'],
+  'maintenance ops_db.db/parts 2': ['dt=2026-11-29'],
+  'maintenance ops_db.db/parts 3': ['dt=2026-11-30'],
+  'maintenance ops_db.db/parts 4': ['dt=2026-11-28', 'dt=2026-11-29', 'dt=2026-11-30', 'dt=2026-12-01'],
+  'maintenance ops_db.db/parts 5': ['dt=2026-12-01'],
+  'maintenance ops_db.db/parts 7': ['dt=2026-12-02'],
+  'gmv ods_db.db/ods_order_latest 1': ['dt=2026-11-29'],
+  'gmv ods_db.db/ods_order_latest 3': undefined, // a compaction
+  'gmv ods_db.db/ods_order_latest 5': ['dt=2026-11-30'],
+  'gmv dw_db.db/dwd_trade_event_fact 4': ['dt=2026-11-29'],
+  'append log_db.db/m_null 1': ['dt=2026-11-29', 'dt=2026-11-30'],
+  'append log_db.db/m_deflate 2': ['dt=__DEFAULT_PARTITION__'],
+  'append log_db.db/m_snappy 3': ['dt=a b%2Fc%3Dd%2525'],
+  'append log_db.db/m_zstd 3': ['dt=a b%2Fc%3Dd%2525'],
+  'append log_db.db/loose 1': undefined, // no partitions
+};
+
 describeShared('tables that Paimon wrote, step by step', (shared) => {
   const root = join(shared, 'recorded/paimon');
   const recordings = readdirSync(root).filter((name) => existsSync(join(root, name, 'steps.jsonl')));
@@ -90,6 +109,7 @@ describeShared('tables that Paimon wrote, step by step', (shared) => {
     const [source, files] = [createPaimonSource(), createLocalFiles()];
     const cursors = new Map<string, Cursor | null>();
     const schemas = new Map<string, TableSchema>();
+    const asked = new Set<string>();
     const lines = readFileSync(join(root, name, 'steps.jsonl'), 'utf8')
       .split('\n')
       .filter(Boolean);
@@ -103,9 +123,20 @@ describeShared('tables that Paimon wrote, step by step', (shared) => {
         if (expectation.outcome === 'UNREADABLE')
           expect([poll.outcome.kind, poll.cursor], where).toEqual(['UNREADABLE', before]);
         else expect(seen(poll, schemas.get(table) ?? null), where).toEqual(expected(expectation));
+        for (const { snapshotId, partitions } of poll.commits) {
+          const key = `${name} ${table} ${snapshotId}`;
+          if (!(key in PARTITIONS)) continue;
+          expect(partitions, where).toEqual(PARTITIONS[key]);
+          asked.add(key);
+        }
         cursors.set(table, poll.cursor);
         if (poll.schema !== null) schemas.set(table, poll.schema);
       }
     }
+    expect([...asked].sort()).toEqual(
+      Object.keys(PARTITIONS)
+        .filter((key) => key.startsWith(`${name} `))
+        .sort(),
+    );
   });
 });

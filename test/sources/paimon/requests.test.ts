@@ -37,7 +37,7 @@ describe('requests of a poll', () => {
     expect((await source.poll(table.ref, first.cursor, { depth: 'QUICK' })).outcome.kind).toBe('RECREATED');
   });
 
-  test('FULL, at rest: three listings, the cursor, the schema, the tags; with stamps no tag', async () => {
+  test('FULL, at rest: three listings, the next snapshot, the cursor, the schema, the tags; with stamps no tag', async () => {
     const table = new MadeUpTable().create();
     table.commit();
     table.tag('a', 1);
@@ -52,11 +52,12 @@ describe('requests of a poll', () => {
       'list tag',
       'read schema/schema-0',
       'read snapshot/snapshot-1',
+      'stat snapshot/snapshot-2',
     ]);
     table.files.stamps = false;
     table.files.requests.length = 0;
     await source.poll(table.ref, cursor);
-    expect(table.files.requests).toHaveLength(7);
+    expect(table.files.requests).toHaveLength(8);
   });
 
   test('a new commit costs itself and one look back', async () => {
@@ -67,6 +68,7 @@ describe('requests of a poll', () => {
     table.files.requests.length = 0;
     await source.poll(table.ref, cursor);
     expect(table.files.requests.filter((request) => request.includes('snapshot-'))).toEqual([
+      'stat /w/t/snapshot/snapshot-3',
       'read /w/t/snapshot/snapshot-1',
       'read /w/t/snapshot/snapshot-2',
       'read /w/t/snapshot/snapshot-1',
