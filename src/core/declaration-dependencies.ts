@@ -1,7 +1,7 @@
-import { conditionFromDeclaration } from './asset/condition-declaration.ts';
+import { conditionFromDeclaration } from './asset/declare/condition.ts';
 import type { Condition } from './asset/condition.ts';
 import type { DependencyGroup } from './asset/group.ts';
-import { groupFromDeclaration, refuseEndless, taskGroupFromDeclaration, validateGroup } from './asset/validate.ts';
+import { groupFromDeclaration, refuseEndless, taskGroupFromDeclaration, validateGroup } from './asset/declare/validate.ts';
 import type { WorkflowDeclaration } from './declaration.ts';
 import {
   at,

@@ -1,5 +1,5 @@
 import type { DependencyGroup } from './asset/group.ts';
-import { taskGroupFromDeclaration } from './asset/validate.ts';
+import { taskGroupFromDeclaration } from './asset/declare/validate.ts';
 import { at, complain, type Fields, type Place, readChoice, readList, take } from './declaration-read.ts';
 import type { TaskWait } from './workflow/definition.ts';
 

@@ -1,5 +1,5 @@
 import type { DependencyGroup } from './asset/group.ts';
-import { groupFromDeclaration } from './asset/validate.ts';
+import { groupFromDeclaration } from './asset/declare/validate.ts';
 import type { WorkflowDeclaration } from './declaration.ts';
 import {
   at,

@@ -3,8 +3,8 @@ import { SluiceError } from '../core/errors.ts';
 import { type Engine, SHARD, type Tx } from './engine.ts';
 import { NEWEST, migrate, schemaVersion } from './migrate.ts';
 import { applyDeclaration } from './queries/apply.ts';
-import { chunks } from './queries/asset-load.ts';
-import { releaseAsset, removeAsset } from './queries/asset-admin.ts';
+import { chunks } from './queries/assets/load.ts';
+import { releaseAsset, removeAsset } from './queries/assets/admin.ts';
 import {
   assetDetails,
   keyOfCode,
@@ -13,24 +13,24 @@ import {
   listVersions,
   ownersOf,
   scanTargets,
-} from './queries/asset-lists.ts';
-import { KnownVersion } from './queries/asset-effects.ts';
-import { recordIdle, recordPoll } from './queries/asset-record.ts';
-import { recordStated } from './queries/asset-stated.ts';
-import { findWorkflow, listWorkflows } from './queries/definitions.ts';
-import { pauseGroup, resumeGroup } from './queries/group-admin.ts';
-import { type Batch, evaluateBatch } from './queries/group-batch.ts';
-import { dueGroups, evaluateQueued, postpone } from './queries/group-evaluate.ts';
-import { explainWorkflow, listTriggers, nextDueAt } from './queries/group-lists.ts';
+} from './queries/assets/lists.ts';
+import { KnownVersion } from './queries/assets/effects.ts';
+import { recordIdle, recordPoll } from './queries/assets/record.ts';
+import { recordStated } from './queries/assets/stated.ts';
+import { findWorkflow, listWorkflows } from './queries/workflows/definitions.ts';
+import { pauseGroup, resumeGroup } from './queries/groups/admin.ts';
+import { type Batch, evaluateBatch } from './queries/groups/batch.ts';
+import { dueGroups, evaluateQueued, postpone } from './queries/groups/evaluate.ts';
+import { explainWorkflow, listTriggers, nextDueAt } from './queries/groups/lists.ts';
 import { claimKey, freeKey, keepAnswer } from './queries/idempotency.ts';
-import { advanceRun } from './queries/planning.ts';
-import { detailsOfTask, listRuns, runDetails } from './queries/run-lists.ts';
-import { operate, startManually } from './queries/run-start.ts';
-import * as work from './queries/run-work.ts';
-import { expireWait, nextWaitDeadlineAt, overdueWaits } from './queries/task-expire.ts';
-import { explainTask } from './queries/task-why.ts';
+import { advanceRun } from './queries/runs/planning.ts';
+import { detailsOfTask, listRuns, runDetails } from './queries/runs/lists.ts';
+import { operate, startManually } from './queries/runs/start.ts';
+import * as work from './queries/runs/work.ts';
+import { expireWait, nextWaitDeadlineAt, overdueWaits } from './queries/waits/expire.ts';
+import { explainTask } from './queries/waits/why.ts';
 import { sample } from './queries/sample.ts';
-import { listWorkflowVersions, releaseWorkflow, removeWorkflow, workflowVersion } from './queries/workflow-admin.ts';
+import { listWorkflowVersions, releaseWorkflow, removeWorkflow, workflowVersion } from './queries/workflows/admin.ts';
 import type {
   AdminStore,
   AssetStore,

@@ -14,9 +14,9 @@ export interface View {
   readonly sha256: (text: string) => string;
   /** Versions of workflows read before, by "code:version": they never change, their release state aside. */
   readonly definitions: Map<string, WorkflowDefinition>;
-  /** What was read of assets before, to be used only while the database says that it has not changed (queries/asset-facts.ts). */
+  /** What was read of assets before, to be used only while the database says that it has not changed (queries/assets/facts.ts). */
   readonly facts: Facts;
-  /** The same of the members of groups (queries/group-batch.ts). */
+  /** The same of the members of groups (queries/groups/batch.ts). */
   readonly members: MembersCache;
 }
 

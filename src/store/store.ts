@@ -1,6 +1,6 @@
 import type { BlockCode, Condition, Leaf } from '../core/asset/condition.ts';
 import type { RecordedEvent, StatedEvent } from '../core/asset/event.ts';
-import type { PollTimes } from '../core/asset/ingest.ts';
+import type { PollTimes } from '../core/asset/ingest/effects.ts';
 import type { AssetKey } from '../core/asset/key.ts';
 import type { Cursor, Poll } from '../core/asset/poll.ts';
 import type { Asset, AssetState, SchemaRecord, Verdict } from '../core/asset/state.ts';

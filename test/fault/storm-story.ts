@@ -1,4 +1,4 @@
-import type { Story } from './storm/check.ts';
+import type { Story } from './storm/story.ts';
 import type { AttemptFact, Facts, RunFact, TriggerFact } from './storm/facts.ts';
 import type { Line } from './storm/lines.ts';
 import type { PlannedGroup, PlannedTask, PlannedWorkflow } from './storm/plan.ts';

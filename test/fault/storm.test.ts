@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { chanceOf } from './storm/chance.ts';
-import { judge, RULES, type Story } from './storm/check.ts';
+import { judge, RULES } from './storm/check.ts';
 import { Ledger } from './storm/lines.ts';
 import { declarationOf, WORKFLOWS } from './storm/plan.ts';
+import type { Story } from './storm/story.ts';
 import { type Draft, goodStory } from './storm-story.ts';
 
 /** The auditor of the storm (`npm run soak`) sees what it is there for: each test takes a story in which all is well and breaks one thing. */

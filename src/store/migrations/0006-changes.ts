@@ -3,7 +3,7 @@ import type { Migration } from '../table.ts';
 
 /**
  * What is recorded of an asset leaves one row here instead of one in the queue for each group that names it: a burst of events is turned into
- * groups once, when the resolver has nothing else to do (queries/queue.ts). And two indexes of the events, which every event had to be put
+ * groups once, when the resolver has nothing else to do (queries/groups/queue.ts). And two indexes of the events, which every event had to be put
  * into, shrink to the few events that are ever looked for by them.
  */
 export const CHANGES = {

@@ -5,11 +5,11 @@ import { buildGraph } from '../../core/workflow/graph.ts';
 import { waitProblems } from '../../core/workflow/task-wait.ts';
 import type { Tx } from '../engine.ts';
 import type { ApplyOptions } from '../store.ts';
-import { saveAsset } from './apply-assets.ts';
-import { saveGroups } from './apply-groups.ts';
-import { saveWorkflow } from './apply-workflow.ts';
-import { findAssetRow } from './asset-load.ts';
-import { ensureProject } from './projects.ts';
+import { saveAsset } from './assets/apply.ts';
+import { saveGroups } from './groups/apply.ts';
+import { saveWorkflow } from './workflows/apply.ts';
+import { findAssetRow } from './assets/load.ts';
+import { ensureProject } from './workflows/projects.ts';
 
 /** Writes what is declared and says what that changed. Throws as DefinitionStore.apply does. */
 export const applyDeclaration = async (

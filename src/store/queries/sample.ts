@@ -2,7 +2,7 @@ import type { AssetKey } from '../../core/asset/key.ts';
 import { leavesOf, num } from '../codecs.ts';
 import { SHARD, type View } from '../engine.ts';
 import type { Sample } from '../store.ts';
-import { HANDED_OUT, taskState } from './run-rows.ts';
+import { HANDED_OUT, taskState } from './runs/rows.ts';
 
 /** What there is of everything that waits, and how old the newest versions are: for whoever watches the server. */
 export const sample = async (view: View): Promise<Sample> => {

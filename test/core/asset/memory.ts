@@ -1,6 +1,6 @@
 import type { RecordedEvent, StatedEvent } from '../../../src/core/asset/event.ts';
 import type { Condition, Leaf } from '../../../src/core/asset/condition.ts';
-import { consumedAfter, evaluateGroup } from '../../../src/core/asset/evaluate.ts';
+import { consumedAfter, evaluateGroup } from '../../../src/core/asset/evaluate/evaluate.ts';
 import type {
   DependencyGroup,
   Evaluation,
@@ -8,9 +8,9 @@ import type {
   MemberFacts,
   VersionFacts,
 } from '../../../src/core/asset/group.ts';
-import type { Effects } from '../../../src/core/asset/ingest.ts';
-import { ingestPoll } from '../../../src/core/asset/ingest-poll.ts';
-import { ingestStated } from '../../../src/core/asset/ingest-stated.ts';
+import type { Effects } from '../../../src/core/asset/ingest/effects.ts';
+import { ingestPoll } from '../../../src/core/asset/ingest/poll.ts';
+import { ingestStated } from '../../../src/core/asset/ingest/stated.ts';
 import { type AssetKey, assetName, parseAssetKey } from '../../../src/core/asset/key.ts';
 import type { Poll } from '../../../src/core/asset/poll.ts';
 import type { TableSchema } from '../../../src/core/asset/schema.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Condition } from '../../../src/core/asset/condition.ts';
-import { evaluateGroup } from '../../../src/core/asset/evaluate.ts';
+import { evaluateGroup } from '../../../src/core/asset/evaluate/evaluate.ts';
 import type { DependencyGroup, MemberFacts } from '../../../src/core/asset/group.ts';
 import { AssetMemory, commitOf, conditionOf, groupOf, keyOf, ORDERS, statedOf } from './memory.ts';
 import { COMPACT } from './one.ts';

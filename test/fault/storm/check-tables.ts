@@ -1,5 +1,5 @@
 import { commitsOf } from './chronicle.ts';
-import type { Story } from './check.ts';
+import type { Story } from './story.ts';
 import { CHECK } from './plan.ts';
 
 /** What was committed and pushed against what is recorded of it. */

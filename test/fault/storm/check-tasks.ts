@@ -1,5 +1,5 @@
 import { commitsOf } from './chronicle.ts';
-import type { Story } from './check.ts';
+import type { Story } from './story.ts';
 import type { AttemptFact, RunFact } from './facts.ts';
 import type { Line } from './lines.ts';
 import type { PlannedTask, PlannedWorkflow } from './plan.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Chronicle, commitsOf } from './chronicle.ts';
-import type { Story } from './check.ts';
+import type { Story } from './story.ts';
 import type { TriggerFact } from './facts.ts';
 import type { PlannedGroup, PlannedMember, PlannedWorkflow } from './plan.ts';
 

@@ -1,4 +1,3 @@
-import type { Chronicle } from './chronicle.ts';
 import { commitsToldOnce, headsCurrent, hintsConfirmed, verdictsOnce, versionsOnce } from './check-tables.ts';
 import {
   attemptsRight,
@@ -18,15 +17,7 @@ import {
   startsOnce,
   triggersAreRuns,
 } from './check-triggers.ts';
-import type { Facts } from './facts.ts';
-import type { PlannedWorkflow } from './plan.ts';
-
-/** The auditor of the storm: pure, so that a hand-made story shows each of its rules fail. */
-export interface Story {
-  readonly workflows: readonly PlannedWorkflow[];
-  readonly chronicle: Chronicle;
-  readonly facts: Facts;
-}
+import type { Story } from './story.ts';
 
 const UNFINISHED = new Set(['SUBMITTED_SUCCESS', 'DELAY_EXECUTION', 'DISPATCH', 'RUNNING_EXECUTION']);
 
@@ -40,7 +31,7 @@ function nothingLeft({ facts }: Story): readonly string[] {
   ];
 }
 
-/** Each rule says what breaks it, with the facts; nothing: it holds. */
+/** The auditor of the storm, pure: each rule says what breaks it, with the facts; nothing: it holds. */
 export const RULES: Readonly<Record<string, (story: Story) => readonly string[]>> = {
   'every version once, in order': versionsOnce,
   'states name the newest version': headsCurrent,

@@ -1,0 +1,79 @@
+import type { AssetKey } from '../../../core/asset/key.ts';
+import { SluiceError } from '../../../core/errors.ts';
+import { flag } from '../../codecs.ts';
+import type { Tx, View } from '../../engine.ts';
+import type { GroupExplanation, Resume } from '../../store.ts';
+import { lockIfKnown, wasRead } from '../assets/load.ts';
+import { newestRecorded, raiseRevisions, setConsumed } from './baselines.ts';
+import { headerOf } from '../workflows/definitions.ts';
+import type { GroupRow } from './facts.ts';
+import { explainGroup } from './lists.ts';
+import { enqueue } from './queue.ts';
+
+/** The group does not fire until it is resumed; what its assets do goes on being recorded. Throws NOT_FOUND. */
+export const pauseGroup = async (tx: Tx, code: bigint, name: string): Promise<GroupExplanation> => {
+  const { id } = await namedGroup(tx, code, name);
+  await setPaused(tx, id, true);
+  return explainGroup(tx, await namedGroup(tx, code, name));
+};
+
+/** Throws NOT_FOUND, CONFLICT where it is not paused. */
+export const resumeGroup = async (tx: Tx, code: bigint, name: string, how: Resume): Promise<GroupExplanation> => {
+  const { id } = await namedGroup(tx, code, name);
+  if (how === 'SKIP') await skipAhead(tx, [id]);
+  if (!(await setPaused(tx, id, false)))
+    throw new SluiceError('CONFLICT', `Leave group ${name} as it is: it is not paused.`);
+  return explainGroup(tx, await namedGroup(tx, code, name));
+};
+
+/** Everything that is recorded of the groups' assets counts as consumed. Assets are locked before groups, in one order. */
+export const skipAhead = async (tx: Tx, groupIds: readonly bigint[]): Promise<void> => {
+  const members = await tx.db
+    .selectFrom('t_ds_asset_dependency')
+    .select(['id', 'asset_key'])
+    .where(tx.dialect.among('group_id', groupIds))
+    .orderBy('asset_hash')
+    .execute();
+  for (const { id, asset_key: key } of members) {
+    const asset = await lockIfKnown(tx, key as AssetKey);
+    if (asset !== undefined && (await wasRead(tx, asset)))
+      await setConsumed(tx, id, await newestRecorded(tx, asset.id));
+  }
+  await raiseRevisions(tx, groupIds);
+};
+
+/** The workflow's own groups. */
+export const groupIdsOf = async (view: View, code: bigint): Promise<readonly bigint[]> =>
+  (await ownGroups(view, code).select('id').orderBy('id').execute()).map(({ id }) => id);
+
+const ownGroups = (view: View, code: bigint) =>
+  view.db
+    .selectFrom('t_ds_asset_dependency_group')
+    .where('workflow_definition_code', '=', code)
+    .where('task_definition_code', '=', 0n);
+
+const namedGroup = async (view: View, code: bigint, name: string): Promise<GroupRow> => {
+  const workflow = await headerOf(view, code);
+  const groups = await ownGroups(view, code).selectAll().orderBy('position').execute();
+  const found = groups.find((group) => group.dependency_group === name);
+  if (found !== undefined) return found;
+  const known = groups.map((group) => group.dependency_group).join(', ') || 'none';
+  throw new SluiceError(
+    'NOT_FOUND',
+    `Name a group of ${workflow.name}: there is no ${name}, its groups are: ${known}.`,
+  );
+};
+
+/** False: it was so already. Whoever decided the group before sees by its revision that it must decide again. */
+const setPaused = async (tx: Tx, id: bigint, paused: boolean): Promise<boolean> => {
+  const result = await tx.db
+    .updateTable('t_ds_asset_dependency_group')
+    .set((e) => ({ paused: flag(paused), revision: e('revision', '+', 1n), update_time: tx.now }))
+    .where('id', '=', id)
+    .where('paused', '=', flag(!paused))
+    .executeTakeFirst();
+  if (result.numUpdatedRows !== 1n) return false;
+  await enqueue(tx, [id], tx.now);
+  tx.hint('CHANGED_GROUPS');
+  return true;
+};

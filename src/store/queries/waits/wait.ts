@@ -1,0 +1,207 @@
+import type { Leaf } from '../../../core/asset/condition.ts';
+import { triggerKey } from '../../../core/asset/trigger-key.ts';
+import type { DependencyGroup } from '../../../core/asset/group.ts';
+import type { Pins } from '../../../core/asset/version.ts';
+import type { EpochMs } from '../../../core/time.ts';
+import type { TaskDefinition } from '../../../core/workflow/definition.ts';
+import { groupsInForce } from '../../../core/workflow/task-wait.ts';
+import { big, conditionJson, flag, leavesJson, num, pinsJson, settingsJson } from '../../codecs.ts';
+import type { Tx } from '../../engine.ts';
+import type { EvaluationReport } from '../../store.ts';
+import { lockIfKnown } from '../assets/load.ts';
+import { insertConsumed } from '../groups/baselines.ts';
+import { groupName, type LoadedGroup } from '../groups/facts.ts';
+import { enqueue } from '../groups/queue.ts';
+import { type RunRow, taskState } from '../runs/rows.ts';
+import { beginningOf } from './baselines.ts';
+
+/**
+ * The life of a waiting attempt: it is SUBMITTED_SUCCESS with `waiting` set, which no dispatch sees, and its groups are rows. Whatever
+ * ends the wait clears the one and removes the other in the same transaction.
+ */
+
+/** The columns with which an attempt of a task that waits is made. */
+export const waitColumns = (
+  tx: Tx,
+  task: TaskDefinition | undefined,
+  pinsBefore: string | undefined,
+  notBefore: EpochMs | null,
+) => {
+  const waits = pinsBefore === undefined && groupsInForce(task?.wait ?? null).length > 0;
+  const seconds = waits ? (task?.wait?.timeoutSeconds ?? null) : null;
+  const from = notBefore !== null && notBefore > tx.now ? notBefore : tx.now;
+  return {
+    waiting: flag(waits),
+    pins_json: pinsBefore ?? null,
+    deadline: seconds === null ? null : from + BigInt(Math.round(seconds * 1000)),
+  };
+};
+
+/** Task code → what released an earlier attempt of the run: later ones read the same, as they do with the run's pins. */
+export const pinsBefore = async (
+  tx: Tx,
+  run: RunRow,
+  tasks: readonly TaskDefinition[],
+): Promise<ReadonlyMap<bigint, string>> => {
+  const found = new Map<bigint, string>();
+  for (const { code, wait } of tasks) {
+    if (groupsInForce(wait).length === 0) continue;
+    const row = await tx.db
+      .selectFrom('t_ds_task_instance')
+      .select('pins_json')
+      .where('workflow_instance_id', '=', run.id)
+      .where('task_code', '=', big(code))
+      .where('pins_json', 'is not', null)
+      .where('pins_void', '=', 0n)
+      .orderBy('attempt', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    if (row !== undefined && row.pins_json !== null) found.set(big(code), row.pins_json);
+  }
+  return found;
+};
+
+/** New pins were taken for the run: what released its tasks before no longer holds for attempts to come. */
+export const voidPins = async (tx: Tx, runId: bigint): Promise<void> => {
+  await tx.db
+    .updateTable('t_ds_task_instance')
+    .set({ pins_void: 1n })
+    .where('workflow_instance_id', '=', runId)
+    .execute();
+};
+
+/** Makes the groups of the attempts that were just made of these tasks, and queues their first evaluation. */
+export const beginWaiting = async (
+  tx: Tx,
+  run: RunRow,
+  tasks: ReadonlyMap<bigint, TaskDefinition | undefined>,
+): Promise<void> => {
+  if (tasks.size === 0) return;
+  const waiting = await tx.db
+    .selectFrom('t_ds_task_instance')
+    .select(['id', 'task_code', 'deadline'])
+    .where('workflow_instance_id', '=', run.id)
+    .where('flag', '=', 1n)
+    .where('waiting', '=', 1n)
+    .orderBy('id')
+    .execute();
+  const attempts = waiting.filter((each) => tasks.has(each.task_code));
+  const made: bigint[] = [];
+  for (const { id, task_code: code } of attempts) {
+    const task = tasks.get(code);
+    if (task?.wait === undefined || task.wait === null) continue;
+    for (const [position, group] of groupsInForce(task.wait).entries())
+      made.push(await insertTaskGroup(tx, run, task, id, group, position));
+  }
+  if (attempts.some(({ deadline }) => deadline !== null)) tx.hint('DEADLINES');
+  await enqueue(tx, made, tx.now);
+};
+
+/** Names of groups hold no colon. */
+const rowName = (taskRunId: bigint, group: string): string => `${taskRunId}:${group}`;
+
+const insertTaskGroup = async (
+  tx: Tx,
+  run: RunRow,
+  task: TaskDefinition,
+  taskRunId: bigint,
+  group: DependencyGroup,
+  position: number,
+): Promise<bigint> => {
+  const owner = { workflow_definition_code: run.workflow_definition_code, task_definition_code: big(task.code) };
+  const times = { create_time: tx.now, update_time: tx.now };
+  const groupId = await tx.dialect.insertForId(tx.db, 't_ds_asset_dependency_group', {
+    ...owner,
+    task_instance_id: taskRunId,
+    dependency_group: rowName(taskRunId, group.name),
+    position: BigInt(position),
+    settings_json: settingsJson(group),
+    enabled: 1n,
+    paused: 0n,
+    revision: 0n,
+    ready: 0n,
+    leaves_json: '[]',
+    ...times,
+  });
+  for (const [place, condition] of group.conditions.entries()) {
+    const key = condition.assetKey;
+    const dependencyId = await tx.dialect.insertForId(tx.db, 't_ds_asset_dependency', {
+      group_id: groupId,
+      ...owner,
+      dependency_group: group.name,
+      asset_key: key,
+      asset_hash: tx.sha256(key),
+      position: BigInt(place),
+      condition_json: conditionJson(condition),
+      enabled: 1n,
+      ...times,
+    });
+    if (task.wait === null) throw new Error(`Task ${task.name} has a group and nothing to wait for.`);
+    await lockIfKnown(tx, key);
+    const { consumed, since } = await beginningOf(tx, run, task.code, task.wait, condition);
+    await insertConsumed(tx, dependencyId, consumed, null, since);
+  }
+  return groupId;
+};
+
+/** The attempt no longer waits. Groups are locked before attempts, wherever both are. The groups go with their members, their queue entry and their history. */
+export const removeGroups = async (tx: Tx, taskRunId: bigint): Promise<void> => {
+  await tx.db.deleteFrom('t_ds_asset_dependency_group').where('task_instance_id', '=', taskRunId).execute();
+};
+
+export const NOT_WAITING = { waiting: 0n, deadline: null } as const;
+
+/** Ends the wait of an attempt that goes on; false: it no longer waited. */
+export const stopWaiting = async (
+  tx: Tx,
+  taskRunId: bigint,
+  change: { readonly pins_json: string | null; readonly reason: string | null },
+): Promise<boolean> => {
+  await removeGroups(tx, taskRunId);
+  const result = await tx.db
+    .updateTable('t_ds_task_instance')
+    .set({ ...NOT_WAITING, ...change })
+    .where('id', '=', taskRunId)
+    .where('waiting', '=', 1n)
+    .where('state', '=', taskState('SUBMITTED_SUCCESS'))
+    .executeTakeFirst();
+  if (result.numUpdatedRows !== 1n) return false;
+  tx.hint('TASKS');
+  tx.hint('CHANGED_RUNS');
+  return true;
+};
+
+/** One of its groups is ready: trigger history, the task's pins and its turn to be handed out, together. */
+export const releaseTask = async (
+  tx: Tx,
+  { row, owner }: LoadedGroup,
+  pins: Pins,
+  leaves: readonly Leaf[],
+): Promise<EvaluationReport['released']> => {
+  if (owner === null) throw new Error(`Group ${row.dependency_group} belongs to no task that it could release.`);
+  if (!(await stopWaiting(tx, owner.taskRunId, { pins_json: pinsJson(pins), reason: null }))) return null;
+  const group = groupName(row);
+  const task = { code: owner.task.code, instanceId: num(owner.taskRunId) };
+  const key = triggerKey({ workflowCode: num(row.workflow_definition_code), task, group, pins }, tx.sha256);
+  await tx.dialect.insertIgnore(tx.db, 't_ds_asset_trigger_history', [
+    {
+      trigger_key: key,
+      workflow_definition_code: row.workflow_definition_code,
+      workflow_instance_id: owner.runId,
+      task_definition_code: big(owner.task.code),
+      task_instance_id: owner.taskRunId,
+      dependency_group: group,
+      trigger_status: 'SUCCESS',
+      pins_json: pinsJson(pins),
+      leaves_json: leavesJson(leaves),
+      create_time: tx.now,
+      update_time: tx.now,
+    },
+  ]);
+  return {
+    taskRunId: num(owner.taskRunId),
+    runId: num(owner.runId),
+    triggerKey: key,
+    pins,
+  };
+};
