@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import type { ProjectDeclaration } from '../src/core/declaration.ts';
-import { parseDeclaration } from '../src/core/declaration-parse.ts';
-import { checkTask } from '../src/compose-tasks.ts';
+import type { ProjectDeclaration } from '../src/core/declaration/declaration.ts';
+import { parseDeclaration } from '../src/core/declaration/parse.ts';
+import { checkTask } from '../src/compose/tasks.ts';
 import type { Settings } from './measure.ts';
 import { tableWriter } from './tables.ts';
 

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadFiles, loadSource, type Source, type TableRef } from '../src/compose-sources.ts';
+import { loadFiles, loadSource, type Source, type TableRef } from '../src/compose/sources.ts';
 import type { Cursor, Poll } from '../src/core/asset/poll.ts';
 import { type Benchmark, type Measure, type Settings, spread, timed } from './measure.ts';
 import { metadataText, snapshotText } from './tables-iceberg.ts';

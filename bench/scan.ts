@@ -1,7 +1,7 @@
 import { stat } from 'node:fs';
 import { join } from 'node:path';
-import { loadFiles, loadSource } from '../src/compose-sources.ts';
-import { createReader } from '../src/master/scan.ts';
+import { loadFiles, loadSource } from '../src/compose/sources.ts';
+import { createReader } from '../src/master/table-reader.ts';
 import { Scanner } from '../src/master/scanner.ts';
 import { type Clock, systemClock } from '../src/runtime/clock.ts';
 import { createLog } from '../src/runtime/log.ts';

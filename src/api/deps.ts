@@ -1,6 +1,6 @@
 import type { StatedEvent } from '../core/asset/event.ts';
 import type { AssetKey } from '../core/asset/key.ts';
-import type { WorkflowDefaults } from '../core/declaration-workflow.ts';
+import type { WorkflowDefaults } from '../core/declaration/workflow.ts';
 import type { Problem } from '../core/result.ts';
 import type { AttemptId } from '../executors/executor.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -19,7 +19,7 @@ export interface ApiToken {
   readonly grants: Exclude<Permission, 'public'>;
 }
 
-/** Everything that the API is given; compose.ts knows what stands behind it. */
+/** Everything that the API is given; compose/server.ts knows what stands behind it. */
 export interface ApiDeps {
   readonly store: Store;
   /** Looks at these tables now and waits for the answers, at most `timeoutMs`; keys without a location are left out. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { ProjectBody } from '../api/contract/common.ts';
-import type { FileProblem } from '../core/declaration-read.ts';
+import type { FileProblem } from '../core/declaration/read.ts';
 import { type ErrorCode, ERRORS, SluiceError } from '../core/errors.ts';
 
 /** How a command finds its server (contract.md 1). */

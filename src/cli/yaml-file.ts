@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Document, isMap, isNode, isSeq, LineCounter, type ParsedNode, parseAllDocuments } from 'yaml';
-import type { FilePath } from '../core/declaration-read.ts';
+import type { FilePath } from '../core/declaration/read.ts';
 import { SluiceError } from '../core/errors.ts';
 
 /** One YAML document of a file as plain JSON, and where in the file each part of it stands. */

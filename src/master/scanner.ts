@@ -5,7 +5,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { AssetStore, RecordReceipt, ScanTarget } from '../store/store.ts';
 import { after, type Duty } from './duty.ts';
-import { type Depth, fullEveryMs, needsRecording, pauseAfter, type Reader } from './scan.ts';
+import { type Depth, fullEveryMs, needsRecording, pauseAfter, type Reader } from './table-reader.ts';
 
 const LOOK_ANYWAY_MS = 60_000;
 const TICK_MS = 50; // the finest step of the schedule: a table is never more urgent than this unless somebody asks

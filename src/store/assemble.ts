@@ -1,7 +1,7 @@
 import type { StatedEvent } from '../core/asset/event.ts';
 import { SluiceError } from '../core/errors.ts';
 import { type Engine, SHARD, type Tx } from './engine.ts';
-import { NEWEST, migrate, schemaVersion } from './migrate.ts';
+import { NEWEST, migrate, schemaVersion } from './migrations/migrate.ts';
 import { applyDeclaration } from './queries/apply.ts';
 import { chunks } from './queries/assets/load.ts';
 import { releaseAsset, removeAsset } from './queries/assets/admin.ts';

@@ -1,7 +1,7 @@
 import type { Dialect } from './dialect.ts';
 import { postgresDialect } from './dialects/postgres.ts';
 import { sqliteDialect } from './dialects/sqlite.ts';
-import { schemaStatements } from './migrate.ts';
+import { schemaStatements } from './migrations/migrate.ts';
 
 /** The schema that all migrations together make on a database: the text of a file in snapshots/, which is committed and compared. */
 const schemaDump = (dialect: Dialect): string =>

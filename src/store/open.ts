@@ -3,7 +3,7 @@ import type { EpochMs } from '../core/time.ts';
 import { type OnProblem, assemble } from './assemble.ts';
 import type { StatementHook } from './dialect.ts';
 import { Engine, type EngineOptions } from './engine.ts';
-import { refuseNewer, schemaVersion } from './migrate.ts';
+import { refuseNewer, schemaVersion } from './migrations/migrate.ts';
 import type { Store } from './store.ts';
 
 export interface StoreOptions {

@@ -5,7 +5,7 @@ import type { AssetKey } from '../core/asset/key.ts';
 import type { Cursor, Poll } from '../core/asset/poll.ts';
 import type { Asset, AssetState, SchemaRecord, Verdict } from '../core/asset/state.ts';
 import type { Pin, Pins, Version, VersionRef } from '../core/asset/version.ts';
-import type { ApplyPlan, ProjectDeclaration } from '../core/declaration.ts';
+import type { ApplyPlan, ProjectDeclaration } from '../core/declaration/declaration.ts';
 import type { Problem } from '../core/result.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Parameter, TaskDefinition, TaskWait, WorkflowDefinition } from '../core/workflow/definition.ts';

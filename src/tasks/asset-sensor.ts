@@ -1,5 +1,5 @@
 import { ok, refuse } from '../core/result.ts';
-import { ASSET_SENSOR, WAIT_KEYS } from '../core/declaration-wait.ts';
+import { ASSET_SENSOR, WAIT_KEYS } from '../core/declaration/wait.ts';
 import { checkNames } from './params.ts';
 import type { TaskPlugin } from './task.ts';
 

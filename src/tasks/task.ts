@@ -11,7 +11,7 @@ export type TaskWork =
   | { readonly kind: 'PROCESS'; readonly script: string; readonly cwd: string | null }
   | { readonly kind: 'NOTHING' };
 
-/** A task type. One file in tasks/, one line in compose.ts, one page in docs/guide/tasks. */
+/** A task type. One file in tasks/, one line in compose/tasks.ts, one page in docs/guide/tasks. */
 export interface TaskPlugin {
   /** `SHELL`, `NOOP` … as definitions name it. */
   readonly type: string;

@@ -1,7 +1,7 @@
 import { assetName } from '../core/asset/key.ts';
 import { ok, refuse, type Result } from '../core/result.ts';
-import { render, resolveParameters, type TaskParameters } from '../core/workflow/parameters.ts';
-import type { PinValues } from '../core/workflow/pin-values.ts';
+import { render, resolveParameters, type TaskParameters } from '../core/workflow/parameters/parameters.ts';
+import type { PinValues } from '../core/workflow/parameters/pin-values.ts';
 import { taskContextJson, taskEnvironment, type TaskIdentity } from '../core/workflow/task-context.ts';
 import type { ProcessLaunch } from '../executors/executor.ts';
 import type { PinFacts, TaskOffer } from '../store/store.ts';

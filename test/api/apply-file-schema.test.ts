@@ -11,7 +11,7 @@ import {
   WorkflowInFile,
 } from '../../src/api/contract/apply-file.ts';
 import { AssetInput } from '../../src/api/contract/assets.ts';
-import { parseDeclaration } from '../../src/core/declaration-parse.ts';
+import { parseDeclaration } from '../../src/core/declaration/parse.ts';
 import { ok } from '../../src/core/result.ts';
 
 /** A key like no other: the parser answers it with the list of those it knows. */

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { EXAMPLES } from '../../src/api/docs/examples.ts';
 import { CHINESE } from '../../src/api/docs/words.ts';
-import { checkTask } from '../../src/compose-tasks.ts';
-import { parseDeclaration } from '../../src/core/declaration-parse.ts';
+import { checkTask } from '../../src/compose/tasks.ts';
+import { parseDeclaration } from '../../src/core/declaration/parse.ts';
 import { PROJECT } from '../support/tree.ts';
 import { bearer, openApi, TOKEN, work } from './harness.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { wholeCharacters } from '../../src/api/utf8.ts';
+import { wholeCharacters } from '../../src/api/http/utf8.ts';
 import { serverSentEvents } from '../../src/cli/sse.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { type Api, apply, BASE, bearer, openApi, TOKEN, work } from './harness.ts';

@@ -6,15 +6,15 @@ import {
   globalParametersOf,
   resolveParameters,
   resolveText,
-} from '../../src/core/workflow/parameters.ts';
-import type { ParameterSources } from '../../src/core/workflow/parameters.ts';
+} from '../../src/core/workflow/parameters/parameters.ts';
+import type { ParameterSources } from '../../src/core/workflow/parameters/parameters.ts';
 import { planRun } from '../../src/core/workflow/plan.ts';
 import type { RunFacts } from '../../src/core/workflow/plan.ts';
 import type { TaskDependType } from '../../src/core/workflow/run.ts';
-import type { TypedParameter } from '../../src/core/workflow/sql-parameters.ts';
-import { bindSql } from '../../src/core/workflow/sql-parameters.ts';
-import { replaceTimes } from '../../src/core/workflow/time-expression.ts';
-import { toInstant, utc } from '../../src/core/workflow/zone.ts';
+import type { TypedParameter } from '../../src/core/workflow/parameters/sql-parameters.ts';
+import { bindSql } from '../../src/core/workflow/parameters/sql-parameters.ts';
+import { replaceTimes } from '../../src/core/workflow/parameters/time-expression.ts';
+import { toInstant, utc } from '../../src/core/workflow/parameters/zone.ts';
 import type { Problem, Result } from '../../src/core/result.ts';
 import { attempt, run, setState, task, workflow, write } from '../core/workflow/simulate.ts';
 

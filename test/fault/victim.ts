@@ -8,7 +8,7 @@
  * SECONDS: how long a table may take to answer (10).
  */
 import { appendFileSync } from 'node:fs';
-import { startServer } from '../../src/compose.ts';
+import { startServer } from '../../src/compose/server.ts';
 
 const [dataDir = '', target = '', moment = '', trace = '', patience = '10'] = process.argv.slice(2);
 

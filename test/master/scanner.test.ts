@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAssetKey, type AssetKey } from '../../src/core/asset/key.ts';
 import { type Poll, unreadable } from '../../src/core/asset/poll.ts';
 import type { Asset } from '../../src/core/asset/state.ts';
-import { fullEveryMs, needsRecording, pauseAfter } from '../../src/master/scan.ts';
+import { fullEveryMs, needsRecording, pauseAfter } from '../../src/master/table-reader.ts';
 import { Scanner } from '../../src/master/scanner.ts';
 import { type SimulatedClock, simulatedClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';

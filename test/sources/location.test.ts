@@ -6,7 +6,7 @@ import { deltaWriter } from '../../bench/tables-delta.ts';
 import { hudiWriter } from '../../bench/tables-hudi.ts';
 import { icebergWriter } from '../../bench/tables-iceberg.ts';
 import { tableWriter } from '../../bench/tables.ts';
-import { detectFormat, loadFiles, loadSource } from '../../src/compose-sources.ts';
+import { detectFormat, loadFiles, loadSource } from '../../src/compose/sources.ts';
 import { rootOf } from '../../src/sources/location.ts';
 import { temporaryTree } from '../support/tree.ts';
 

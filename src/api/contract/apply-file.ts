@@ -3,7 +3,7 @@ import { AssetInput } from './assets.ts';
 import { AssetKeyText, CountInput, FormatIdInput, TimeInput } from './common.ts';
 
 /**
- * The file that declares work (contract.md 4), as a JSON Schema that editors complete from. core/declaration-parse.ts decides what is right; this
+ * The file that declares work (contract.md 4), as a JSON Schema that editors complete from. core/declaration/parse.ts decides what is right; this
  * only describes it, and a test holds the two to the same keys.
  */
 

@@ -116,7 +116,7 @@ export type WhyBody = Static<typeof WhyBody>;
 
 /**
  * One row of RFC 5.3 or up to 1,000: `{workflowDefinitionCode?, taskDefinitionCode?, assetKey, dependencyGroup?, conditionJson?, enabledFlag?}`.
- * Core reads them (declaration-dependencies.ts), as it says everything that is wrong with them at once.
+ * Core reads them (declaration/dependency-rows.ts), as it says everything that is wrong with them at once.
  */
 export const DependenciesInput = Type.Union([Type.Object({}), Type.Array(Type.Unknown(), { maxItems: 1000 })]);
 

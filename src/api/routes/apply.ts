@@ -1,14 +1,14 @@
 import Type from 'typebox';
-import type { ProjectDeclaration } from '../../core/declaration.ts';
-import { parseDeclaration } from '../../core/declaration-parse.ts';
-import { pathText } from '../../core/declaration-read.ts';
+import type { ProjectDeclaration } from '../../core/declaration/declaration.ts';
+import { parseDeclaration } from '../../core/declaration/parse.ts';
+import { pathText } from '../../core/declaration/read.ts';
 import { type ApplyPlanBody, ApplyInput, ApplyPlanBody as PlanSchema } from '../contract/apply.ts';
 import { ApplyFile } from '../contract/apply-file.ts';
 import { PageOf, PageQuery, ProjectBody, ProjectParam } from '../contract/common.ts';
-import { applyDeclaration } from '../declare.ts';
-import { namedPage } from '../named-page.ts';
-import { DeclarationError } from '../problems.ts';
-import { projectNameFor } from '../projects.ts';
+import { applyDeclaration } from '../actions/declare.ts';
+import { namedPage } from '../views/named-page.ts';
+import { DeclarationError } from '../http/problems.ts';
+import { projectNameFor } from '../actions/find.ts';
 import type { Routes } from '../app.ts';
 import type { ApiDeps } from '../deps.ts';
 

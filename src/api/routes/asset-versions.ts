@@ -8,9 +8,9 @@ import { EventsReceiptBody } from '../contract/asset-events.ts';
 import { ApproveSchemaInput, AssetStateBody, ScanBody, ScanInput, VersionBody } from '../contract/assets.ts';
 import { AssetParams, OptionalBody, PageOf, PageQuery } from '../contract/common.ts';
 import type { ApiDeps } from '../deps.ts';
-import { assetOf } from '../projects.ts';
-import { answerStated } from '../receipts.ts';
-import { EMPTY_EVENT } from '../stated.ts';
+import { assetOf } from '../actions/find.ts';
+import { answerStated } from '../views/receipts.ts';
+import { EMPTY_EVENT } from '../actions/stated-event.ts';
 import { stateBody, versionBody } from '../views/assets.ts';
 import { pageBody, timeOrNull } from '../views/common.ts';
 

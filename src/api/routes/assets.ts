@@ -1,17 +1,17 @@
 import Type from 'typebox';
 import { formatAssetKey } from '../../core/asset/key.ts';
 import type { Asset } from '../../core/asset/state.ts';
-import { parseAsset } from '../../core/declaration-parse.ts';
-import type { Place } from '../../core/declaration-read.ts';
+import { parseAsset } from '../../core/declaration/parse.ts';
+import type { Place } from '../../core/declaration/read.ts';
 import { SluiceError } from '../../core/errors.ts';
 import type { Routes } from '../app.ts';
 import { ApplyPlanBody } from '../contract/apply.ts';
 import { AssetBody, AssetDetailsBody, AssetRegistration, AssetStateBody } from '../contract/assets.ts';
 import { AssetParams, PageOf, PageQuery, ProjectParam } from '../contract/common.ts';
-import { applyDeclaration } from '../declare.ts';
-import { DeclarationError } from '../problems.ts';
-import { assetOf, keyOf, projectName, projectNameFor } from '../projects.ts';
-import { namedPage } from '../named-page.ts';
+import { applyDeclaration } from '../actions/declare.ts';
+import { DeclarationError } from '../http/problems.ts';
+import { assetOf, keyOf, projectName, projectNameFor } from '../actions/find.ts';
+import { namedPage } from '../views/named-page.ts';
 import { assetBody, assetDetailsBody, stateBody } from '../views/assets.ts';
 
 const tags = ['assets'];

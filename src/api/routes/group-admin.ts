@@ -3,7 +3,7 @@ import type { App, Routes } from '../app.ts';
 import { OptionalBody, ProjectParam } from '../contract/common.ts';
 import { GroupAnswerBody, ResumeGroupInput } from '../contract/dependencies.ts';
 import type { ApiDeps } from '../deps.ts';
-import { projectName } from '../projects.ts';
+import { projectName } from '../actions/find.ts';
 import { groupAnswer } from '../views/workflows.ts';
 
 const name = (description: string) => Type.String({ minLength: 1, maxLength: 255, description });

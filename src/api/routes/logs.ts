@@ -7,9 +7,9 @@ import { isTaskFinished } from '../../core/workflow/task-state.ts';
 import { ProjectParam } from '../contract/common.ts';
 import { LogBody } from '../contract/workflows.ts';
 import type { ApiDeps } from '../deps.ts';
-import { runOfTask } from '../projects.ts';
+import { runOfTask } from '../actions/find.ts';
 import type { Routes } from '../app.ts';
-import { wholeCharacters } from '../utf8.ts';
+import { wholeCharacters } from '../http/utf8.ts';
 
 const PIECE = 256 * 1024;
 const LOOK_MS = 250;

@@ -4,7 +4,7 @@ import type { TaskRun } from '../../core/workflow/run.ts';
 import { RUN_STATES } from '../../core/workflow/run-state.ts';
 import { OptionalBody, PageOf, PageQuery, ProjectParam } from '../contract/common.ts';
 import { OperateInput, RunBody, RunDetailsBody, RunTasksBody } from '../contract/workflows.ts';
-import { projectName, runOf } from '../projects.ts';
+import { projectName, runOf } from '../actions/find.ts';
 import type { Routes } from '../app.ts';
 import { pageBody } from '../views/common.ts';
 import { runBody, runDetailsBody, taskRunBody } from '../views/workflows.ts';

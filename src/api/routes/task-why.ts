@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { ProjectParam } from '../contract/common.ts';
 import { TaskWhyBody } from '../contract/task-why.ts';
-import { projectName } from '../projects.ts';
+import { projectName } from '../actions/find.ts';
 import type { Routes } from '../app.ts';
 import { taskWhyBody } from '../views/task-why.ts';
 

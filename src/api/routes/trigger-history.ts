@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { PageOf, PageQuery, ProjectParam } from '../contract/common.ts';
 import { TriggerRecordBody } from '../contract/dependencies.ts';
-import { projectName } from '../projects.ts';
+import { projectName } from '../actions/find.ts';
 import type { Routes } from '../app.ts';
 import { pageBody } from '../views/common.ts';
 import { triggerBody } from '../views/workflows.ts';

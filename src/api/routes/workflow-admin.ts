@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import type { WorkflowDeclaration } from '../../core/declaration.ts';
-import type { Place } from '../../core/declaration-read.ts';
-import { parseWorkflow } from '../../core/declaration-workflow.ts';
+import type { WorkflowDeclaration } from '../../core/declaration/declaration.ts';
+import type { Place } from '../../core/declaration/read.ts';
+import { parseWorkflow } from '../../core/declaration/workflow.ts';
 import { SluiceError } from '../../core/errors.ts';
 import { isoTime } from '../../core/time.ts';
 import type { Routes } from '../app.ts';
@@ -14,10 +14,10 @@ import {
   WorkflowInput,
   WorkflowVersionBody,
 } from '../contract/workflows.ts';
-import { applyDeclaration } from '../declare.ts';
+import { applyDeclaration } from '../actions/declare.ts';
 import type { ApiDeps } from '../deps.ts';
-import { DeclarationError } from '../problems.ts';
-import { projectName, projectNameFor } from '../projects.ts';
+import { DeclarationError } from '../http/problems.ts';
+import { projectName, projectNameFor } from '../actions/find.ts';
 import { pageBody } from '../views/common.ts';
 import { workflowBody } from '../views/workflows.ts';
 

@@ -4,8 +4,8 @@ import { SluiceError } from '../../core/errors.ts';
 import type { StartRequest, Store } from '../../store/store.ts';
 import { OptionalBody, PageOf, PageQuery, ProjectParam } from '../contract/common.ts';
 import { StartedBody, StartInput, WorkflowBody } from '../contract/workflows.ts';
-import { namedKey, projectName } from '../projects.ts';
-import { namedPage } from '../named-page.ts';
+import { namedKey, projectName } from '../actions/find.ts';
+import { namedPage } from '../views/named-page.ts';
 import type { Routes } from '../app.ts';
 import { runDetailsBody, workflowBody } from '../views/workflows.ts';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ApplyPlanBody, PlanLineBody } from '../../api/contract/apply.ts';
-import { type FilePath, pathText } from '../../core/declaration-read.ts';
+import { type FilePath, pathText } from '../../core/declaration/read.ts';
 import { SluiceError } from '../../core/errors.ts';
 import { type Client, connect, ServerRefusal } from '../client.ts';
 import { type CommonOptions, connected, gather, wrongUsage } from '../options.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { BOUNDS, discover, type FoundTable } from '../../compose-discover.ts';
-import { schemeOf } from '../../compose-sources.ts';
+import { BOUNDS, discover, type FoundTable } from '../../compose/discover.ts';
+import { schemeOf } from '../../compose/sources.ts';
 import { connect } from '../client.ts';
 import { chosen } from '../discover/choose.ts';
 import { createProgress } from '../discover/progress.ts';

@@ -30,7 +30,7 @@ const placeOf = (options: DbOptions): DatabasePlace =>
 const status = async (options: DbOptions): Promise<void> => {
   const { url, isFile, shown } = placeOf(options);
   const there = !isFile || existsSync(url);
-  const { withDatabase } = await import('../../compose-database.ts');
+  const { withDatabase } = await import('../../compose/database.ts');
   // A file that is not there is looked for in an empty database, so that asking makes no file.
   const { current, newest } = await withDatabase(there ? url : ':memory:', (admin) => admin.schemaVersion());
   const exists = isFile ? there : current > 0;
@@ -44,7 +44,7 @@ const status = async (options: DbOptions): Promise<void> => {
 const migrate = async (options: DbOptions): Promise<void> => {
   const { url, isFile, shown } = placeOf(options);
   if (isFile) mkdirSync(dirname(url), { recursive: true, mode: 0o700 });
-  const { withDatabase } = await import('../../compose-database.ts');
+  const { withDatabase } = await import('../../compose/database.ts');
   const applied = await withDatabase(url, (admin) => admin.migrate());
   if (options.json === true) return printJson({ ...(isFile ? { file: shown } : { database: shown }), applied });
   for (const name of applied) print(`applied ${name}`);

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { ServerSettings } from '../../compose.ts';
+import type { ServerSettings } from '../../compose/server.ts';
 import { databaseOf, printConfig, readConfig } from '../../config/load.ts';
 import { type Config, pollingOf } from '../../config/schema.ts';
 import { SluiceError } from '../../core/errors.ts';
@@ -41,7 +41,7 @@ const serve = async (options: ServerOptions): Promise<void> => {
   for (const note of notes) process.stderr.write(`sluice: ${note}\n`);
   process.env['UV_THREADPOOL_SIZE'] ??= FILE_THREADS;
   keepHeapSmall();
-  const { startServer } = await import('../../compose.ts');
+  const { startServer } = await import('../../compose/server.ts');
   // Asked for before the start, so that an interruption while it starts is not lost.
   const interrupted = untilInterrupted();
   const server = await startServer(settingsOf(config));

@@ -1,4 +1,4 @@
-import type { FoundTable } from '../../compose-discover.ts';
+import type { FoundTable } from '../../compose/discover.ts';
 import { parseAssetKey } from '../../core/asset/key.ts';
 import { SluiceError } from '../../core/errors.ts';
 import { nearest } from '../../core/nearest.ts';

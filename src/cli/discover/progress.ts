@@ -1,4 +1,4 @@
-import type { Progress } from '../../compose-discover.ts';
+import type { Progress } from '../../compose/discover.ts';
 
 /** What is over by then needs no word; after it, so long lies between two. */
 const EVERY_MS = 2_000;

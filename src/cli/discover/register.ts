@@ -1,5 +1,5 @@
 import type { AssetBody } from '../../api/contract/assets.ts';
-import type { FoundTable } from '../../compose-discover.ts';
+import type { FoundTable } from '../../compose/discover.ts';
 import { SluiceError } from '../../core/errors.ts';
 import type { Client } from '../client.ts';
 

@@ -1,6 +1,6 @@
 import { basename, relative } from 'node:path';
 import { Document, isMap, isSeq } from 'yaml';
-import type { FoundTable } from '../../compose-discover.ts';
+import type { FoundTable } from '../../compose/discover.ts';
 import { isoTime } from '../../core/time.ts';
 import { ago, type Cell, print, printTable, table } from '../output.ts';
 import type { Registered } from './register.ts';

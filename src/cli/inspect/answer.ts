@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { unreadable, type Poll } from '../../core/asset/poll.ts';
-import type { TableSchema } from '../../core/asset/schema.ts';
+import type { TableSchema } from '../../core/asset/schema/schema.ts';
 import type { Commit } from '../../core/asset/version.ts';
 import { SluiceError } from '../../core/errors.ts';
 import {
@@ -11,7 +11,7 @@ import {
   schemeOf,
   whyNoTable,
   type TableRef,
-} from '../../compose-sources.ts';
+} from '../../compose/sources.ts';
 import { readCursorFile, type SavedCursor } from './cursor-file.ts';
 
 /** One question about a table. */

@@ -1,6 +1,6 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import type { Cursor } from '../../core/asset/poll.ts';
-import type { TableSchema } from '../../core/asset/schema.ts';
+import type { TableSchema } from '../../core/asset/schema/schema.ts';
 import { SluiceError } from '../../core/errors.ts';
 
 /** What `sluice inspect --cursor` remembers between two calls. */

@@ -1,4 +1,4 @@
-import { compareSchemas, type SchemaVerdict } from '../../core/asset/schema.ts';
+import { compareSchemas, type SchemaVerdict } from '../../core/asset/schema/schema.ts';
 import type { Commit } from '../../core/asset/version.ts';
 import { isoTime, type EpochMs } from '../../core/time.ts';
 import type { Answer } from './answer.ts';

@@ -1,5 +1,5 @@
 import type { Outcome } from '../../core/asset/poll.ts';
-import { compareSchemas, typeText, type TableSchema } from '../../core/asset/schema.ts';
+import { compareSchemas, typeText, type TableSchema } from '../../core/asset/schema/schema.ts';
 import type { Commit } from '../../core/asset/version.ts';
 import { isoTime, type EpochMs } from '../../core/time.ts';
 import type { Answer } from './answer.ts';

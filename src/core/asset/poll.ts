@@ -1,4 +1,4 @@
-import type { TableSchema } from './schema.ts';
+import type { TableSchema } from './schema/schema.ts';
 import type { Commit } from './version.ts';
 
 /**

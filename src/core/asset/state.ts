@@ -1,6 +1,6 @@
 import type { EpochMs } from '../time.ts';
 import type { AssetKey } from './key.ts';
-import type { SchemaChange, TableSchema } from './schema.ts';
+import type { SchemaChange, TableSchema } from './schema/schema.ts';
 import type { Version, VersionRef } from './version.ts';
 
 export type QualityStatus = 'UNKNOWN' | 'PASSED' | 'FAILED';

@@ -1,4 +1,4 @@
-import type { TableSchema } from '../../core/asset/schema.ts';
+import type { TableSchema } from '../../core/asset/schema/schema.ts';
 import type { Commit } from '../../core/asset/version.ts';
 import { BrokenFile, MovedOn } from '../trouble.ts';
 import { inTurns } from '../turns.ts';

@@ -1,4 +1,4 @@
-import type { TableSchema } from '../../core/asset/schema.ts';
+import type { TableSchema } from '../../core/asset/schema/schema.ts';
 import type { Cursor } from '../source.ts';
 import type { PartitionColumn } from './schema.ts';
 import type { TableState } from './state.ts';

@@ -1,5 +1,5 @@
 import { isJsonObject, parseJson, type Json, type JsonObject } from '../../core/json.ts';
-import type { SchemaField, TableSchema } from '../../core/asset/schema.ts';
+import type { SchemaField, TableSchema } from '../../core/asset/schema/schema.ts';
 import type { MetaData } from './commit-file.ts';
 
 /** A partition column by its name, and by the name that `partitionValues` use for it (they differ where columns are mapped). */

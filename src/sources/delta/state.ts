@@ -1,4 +1,4 @@
-import type { TableSchema } from '../../core/asset/schema.ts';
+import type { TableSchema } from '../../core/asset/schema/schema.ts';
 import type { MetaData } from './commit-file.ts';
 import { partitionColumnsOf, schemaOf, type PartitionColumn } from './schema.ts';
 

@@ -1,5 +1,5 @@
 import type { Cursor, Outcome, Poll } from '../../core/asset/poll.ts';
-import type { TableSchema } from '../../core/asset/schema.ts';
+import type { TableSchema } from '../../core/asset/schema/schema.ts';
 import type { Commit } from '../../core/asset/version.ts';
 import { brief } from '../brief.ts';
 import { BrokenFile, MovedOn, NothingThere } from '../trouble.ts';

@@ -1,4 +1,4 @@
-import type { SchemaField, TableSchema } from '../../core/asset/schema.ts';
+import type { SchemaField, TableSchema } from '../../core/asset/schema/schema.ts';
 import { isJsonObject, parseJson, type Json, type JsonObject } from '../../core/json.ts';
 import { fingerprint } from '../fingerprint.ts';
 

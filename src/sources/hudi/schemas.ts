@@ -1,4 +1,4 @@
-import type { TableSchema } from '../../core/asset/schema.ts';
+import type { TableSchema } from '../../core/asset/schema/schema.ts';
 import { BrokenFile } from '../trouble.ts';
 import type { SeenVersion } from './cursor.ts';
 import { engineOrder, type Timeline } from './instants.ts';

@@ -1,4 +1,4 @@
-import { isTimezone, toInstant, toLocal, utc } from '../../core/workflow/zone.ts';
+import { isTimezone, toInstant, toLocal, utc } from '../../core/workflow/parameters/zone.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { orderText } from './instants.ts';
 import type { TableConfig } from './properties.ts';

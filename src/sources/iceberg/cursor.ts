@@ -1,4 +1,4 @@
-import type { SchemaField, TableSchema } from '../../core/asset/schema.ts';
+import type { SchemaField, TableSchema } from '../../core/asset/schema/schema.ts';
 import type { Cursor } from '../source.ts';
 import type { Remembered, SeenHead } from './decide.ts';
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import type { SchemaField, TableSchema } from '../../core/asset/schema.ts';
+import type { SchemaField, TableSchema } from '../../core/asset/schema/schema.ts';
 import { BrokenFile } from '../trouble.ts';
 import { objectAt, type SchemaEntry, type TableMetadata } from './metadata.ts';
 

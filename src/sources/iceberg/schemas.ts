@@ -1,4 +1,4 @@
-import type { TableSchema } from '../../core/asset/schema.ts';
+import type { TableSchema } from '../../core/asset/schema/schema.ts';
 import { fingerprint } from '../fingerprint.ts';
 import { nextTurn } from '../turns.ts';
 import { PRINT_LENGTH } from './glance.ts';

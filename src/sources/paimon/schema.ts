@@ -1,5 +1,5 @@
 import { asLong, canonicalJson, isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import type { SchemaField, TableSchema } from '../../core/asset/schema.ts';
+import type { SchemaField, TableSchema } from '../../core/asset/schema/schema.ts';
 import { fingerprint } from '../fingerprint.ts';
 import type { Parsed } from '../trouble.ts';
 import { parseObject } from './snapshot.ts';

@@ -1,5 +1,5 @@
 import type { AssetKey } from '../../core/asset/key.ts';
-import type { ApplyPlan, PlanLine, ProjectDeclaration, WorkflowDeclaration } from '../../core/declaration.ts';
+import type { ApplyPlan, PlanLine, ProjectDeclaration, WorkflowDeclaration } from '../../core/declaration/declaration.ts';
 import { SluiceError } from '../../core/errors.ts';
 import { buildGraph } from '../../core/workflow/graph.ts';
 import { waitProblems } from '../../core/workflow/task-wait.ts';

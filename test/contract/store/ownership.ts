@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { NEWEST } from '../../../src/store/migrate.ts';
+import { NEWEST } from '../../../src/store/migrations/migrate.ts';
 import { MIGRATIONS } from '../../../src/store/migrations/list.ts';
 import type { Backend } from './support.ts';
 import {

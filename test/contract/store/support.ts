@@ -6,7 +6,7 @@ import { type AssetKey, parseAssetKey } from '../../../src/core/asset/key.ts';
 import type { Poll } from '../../../src/core/asset/poll.ts';
 import type { Asset } from '../../../src/core/asset/state.ts';
 import type { Commit } from '../../../src/core/asset/version.ts';
-import type { ProjectDeclaration, WorkflowDeclaration } from '../../../src/core/declaration.ts';
+import type { ProjectDeclaration, WorkflowDeclaration } from '../../../src/core/declaration/declaration.ts';
 import type { EpochMs } from '../../../src/core/time.ts';
 import type { RecordReceipt, StartRequest, Store, TaskEnding, TaskOffer } from '../../../src/store/store.ts';
 

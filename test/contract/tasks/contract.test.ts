@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { TASK_PLUGINS } from '../../../src/compose-tasks.ts';
+import { TASK_PLUGINS } from '../../../src/compose/tasks.ts';
 import { ok, refuse } from '../../../src/core/result.ts';
 import { PROJECT } from '../../support/tree.ts';
 

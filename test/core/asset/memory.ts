@@ -13,7 +13,7 @@ import { ingestPoll } from '../../../src/core/asset/ingest/poll.ts';
 import { ingestStated } from '../../../src/core/asset/ingest/stated.ts';
 import { type AssetKey, assetName, parseAssetKey } from '../../../src/core/asset/key.ts';
 import type { Poll } from '../../../src/core/asset/poll.ts';
-import type { TableSchema } from '../../../src/core/asset/schema.ts';
+import type { TableSchema } from '../../../src/core/asset/schema/schema.ts';
 import type {
   Asset,
   AssetHistory,

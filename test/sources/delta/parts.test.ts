@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { compareSchemas } from '../../../src/core/asset/schema.ts';
+import { compareSchemas } from '../../../src/core/asset/schema/schema.ts';
 import { parseCommit, type CommitFile } from '../../../src/sources/delta/commit-file.ts';
 import { decide, passage, type Present } from '../../../src/sources/delta/decide.ts';
 import { logFiles } from '../../../src/sources/delta/layout.ts';

@@ -5,7 +5,7 @@ import { Scanner } from '../../../src/sources/iceberg/scan.ts';
 import { schemaAt } from '../../../src/sources/iceberg/schema.ts';
 import { snapshotAt } from '../../../src/sources/iceberg/snapshot.ts';
 import { createIcebergSource } from '../../../src/sources/iceberg/source.ts';
-import { compareSchemas, typeText } from '../../../src/core/asset/schema.ts';
+import { compareSchemas, typeText } from '../../../src/core/asset/schema/schema.ts';
 import { MadeUpTable } from './made-up.ts';
 
 const bytesOf = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(value));

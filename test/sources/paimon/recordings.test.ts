@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Cursor, Poll } from '../../../src/core/asset/poll.ts';
-import { compareSchemas, type TableSchema } from '../../../src/core/asset/schema.ts';
+import { compareSchemas, type TableSchema } from '../../../src/core/asset/schema/schema.ts';
 import { createLocalFiles } from '../../../src/files/local.ts';
 import { createPaimonSource } from '../../../src/sources/paimon/source.ts';
 import { describeShared } from '../../support/shared.ts';

@@ -2,7 +2,7 @@ import { type EpochMs, isoTime } from '../../time.ts';
 import { compareIds, hasNumericIds } from '../commit-order.ts';
 import type { BlockCode, Condition } from '../condition.ts';
 import { type Cut, carriesData } from '../cuts.ts';
-import { matchesGlob } from '../glob.ts';
+import { matchesGlob } from './glob.ts';
 import type { MemberFacts, VersionFacts } from '../group.ts';
 import { qualityOf } from '../quality.ts';
 import type { Asset } from '../state.ts';

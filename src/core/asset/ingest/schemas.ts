@@ -2,8 +2,8 @@ import { isoTime } from '../../time.ts';
 import { type Draft, deriveEvent, putSchema, schemaKey, setState } from './draft.ts';
 import { dedupKeys } from './dedup.ts';
 import type { Poll } from '../poll.ts';
-import { compareSchemas, type SchemaChange, type TableSchema } from '../schema.ts';
-import { compareSchemaOrder, newestAccepted, schemasOfEpoch } from '../schema-order.ts';
+import { compareSchemas, type SchemaChange, type TableSchema } from '../schema/schema.ts';
+import { compareSchemaOrder, newestAccepted, schemasOfEpoch } from '../schema/schema-order.ts';
 import type { SchemaRecord, SchemaStatus } from '../state.ts';
 
 type Judgement = Pick<SchemaRecord, 'status' | 'decidedBy' | 'changes'>;

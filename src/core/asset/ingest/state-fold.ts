@@ -1,7 +1,7 @@
 import { compareIds, hasNumericIds } from '../commit-order.ts';
 import { cutsOf } from '../cuts.ts';
 import { qualityOf } from '../quality.ts';
-import { newestAccepted } from '../schema-order.ts';
+import { newestAccepted } from '../schema/schema-order.ts';
 import type { Asset, AssetState, SchemaRecord, SchemaStatus, TagRecord, Verdict } from '../state.ts';
 import type { Version, VersionRef } from '../version.ts';
 

@@ -1,6 +1,6 @@
 import { assetName, type AssetKey } from '../../../core/asset/key.ts';
 import type { Asset, AssetState } from '../../../core/asset/state.ts';
-import type { PlanLine } from '../../../core/declaration.ts';
+import type { PlanLine } from '../../../core/declaration/declaration.ts';
 import { SluiceError } from '../../../core/errors.ts';
 import { canonical } from '../../codecs.ts';
 import type { Row } from '../../database.ts';

@@ -1,7 +1,7 @@
 import type { Condition } from '../../../core/asset/condition.ts';
 import type { DependencyGroup, StartFrom } from '../../../core/asset/group.ts';
 import type { AssetKey } from '../../../core/asset/key.ts';
-import type { PlanLine } from '../../../core/declaration.ts';
+import type { PlanLine } from '../../../core/declaration/declaration.ts';
 import { SluiceError } from '../../../core/errors.ts';
 import { conditionJson, flag, settingsJson } from '../../codecs.ts';
 import type { Row } from '../../database.ts';

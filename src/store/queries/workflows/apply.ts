@@ -1,4 +1,4 @@
-import type { PlanLine, WorkflowDeclaration } from '../../../core/declaration.ts';
+import type { PlanLine, WorkflowDeclaration } from '../../../core/declaration/declaration.ts';
 import { SluiceError } from '../../../core/errors.ts';
 import type { WorkflowDefinition } from '../../../core/workflow/definition.ts';
 import { big, canonical, failureStrategies, flag, groupsJson, releaseStates, text, waitJson } from '../../codecs.ts';

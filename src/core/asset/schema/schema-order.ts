@@ -1,0 +1,19 @@
+import type { SchemaRecord } from '../state.ts';
+
+const isNumber = (id: string): boolean => /^\d+$/.test(id);
+
+const compareTimes = (a: bigint, b: bigint): number => (a < b ? -1 : Number(a > b));
+
+/** The table's own order of two schemas of one epoch: by number where ids are numbers (all four formats), else as they were seen. */
+export const compareSchemaOrder = (a: SchemaRecord, b: SchemaRecord): number =>
+  isNumber(a.schemaId) && isNumber(b.schemaId)
+    ? compareTimes(BigInt(a.schemaId), BigInt(b.schemaId))
+    : compareTimes(a.seenAt, b.seenAt);
+
+/** Schemas of one epoch, oldest first. */
+export const schemasOfEpoch = (records: readonly SchemaRecord[], epoch: number): readonly SchemaRecord[] =>
+  records.filter((record) => record.epoch === epoch).sort(compareSchemaOrder);
+
+/** The newest schema of an epoch that downstream may rely on. */
+export const newestAccepted = (records: readonly SchemaRecord[], epoch: number): SchemaRecord | undefined =>
+  schemasOfEpoch(records, epoch).findLast((record) => record.status === 'COMPATIBLE');
