@@ -41,14 +41,21 @@ export const workflowsOf = ({ assets, conditions }: Shape): readonly object[] =>
   }));
 };
 
-/** Endless events of fast assets: commits, and for every fifth a verdict on the newest commit; one slow asset in a hundred has one commit. */
-export function* eventsOf({ assets }: Shape): Generator<StatedEvent> {
-  const next = chance(7);
+/**
+ * Endless events of fast assets: commits, and for every fifth a verdict on the newest commit; one slow asset in a hundred has one commit. Each
+ * writer tells of assets of its own.
+ */
+export function* eventsOf({ assets }: Shape, writer: number, writers: number): Generator<StatedEvent> {
+  const next = chance(7 + writer);
+  const pick = (first: number, count: number): number => {
+    const number = first + Math.floor(next() * count);
+    return number - (number % writers) + writer;
+  };
   const slow = Math.floor(assets / SLOW);
   const committed = new Map<number, number>();
   for (let at = 0; ; at += 1) {
-    const late = at % 5_000 === 4_999 ? Math.floor(next() * slow) : null;
-    const number = late ?? slow + Math.floor(next() * (assets - slow));
+    const late = at % 5_000 === 4_999 ? pick(0, slow - writers) : null;
+    const number = late ?? pick(slow, assets - slow - writers);
     const head = committed.get(number) ?? 0;
     if (at % 5 === 4 && late === null && head > 0) yield { ...BLANK, ...verdict(number, head, at) };
     else {

@@ -10,16 +10,19 @@ import { type Benchmark, type Measure, percentiles, type Settings, timed } from 
 
 const SHAPE: Shape = { assets: 10_000, conditions: 100_000 };
 const EVENTS = 100_000;
+/** Who push at the same time, each about tables of its own. */
+const WRITERS = 3;
 /** The most that one request carries. */
 const BATCH = 1_000;
+const TOLD_EVERY = 20_000;
 /** The resolver's own. */
 const EVALUATED_AT_ONCE = 200;
 const GOAL = 5_000;
 const GOAL_MB = 500;
 
 /**
- * Pushed events through the store's face: one loop records requests of 1,000 events, another evaluates what they touch, as the server's API and
- * resolver do side by side. The clock stops when everything is recorded and nothing is left to evaluate. Limit: the rows of the events
+ * Pushed events through the store's face: three writers send requests of 1,000 events about tables of their own, and one loop evaluates what they
+ * touch, as the server's API and resolver do side by side. The clock stops when everything is recorded and nothing is left to evaluate. Limit: the rows of the events
  * alone, put into the same kind of database in as many transactions.
  */
 export const ingest: Benchmark = {
@@ -44,17 +47,19 @@ export const ingest: Benchmark = {
 
 const measure = async (store: Store, shape: Shape, { folder, count, say }: Settings): Promise<Measure> => {
   const wanted = count ?? EVENTS;
-  const requests = requestsOf(shape, wanted);
-  const seen = { evaluated: 0, fired: 0, recordMs: [] as number[], megabytes: 0, done: false };
+  const each = Math.ceil(wanted / WRITERS);
+  const writers = Array.from({ length: WRITERS }, (_, writer) => requestsOf(shape, writer, each));
+  const seen = { evaluated: 0, fired: 0, recorded: 0, recordMs: [] as number[], megabytes: 0, done: false };
   const cpu = process.cpuUsage();
   const wall = await timed(async () => {
-    await Promise.all([record(store, requests, seen, say), evaluate(store, seen)]);
+    const recording = Promise.all(writers.map((requests) => record(store, requests, seen, say)));
+    await Promise.all([recording.finally(() => (seen.done = true)), evaluate(store, seen)]);
   });
   const { user, system } = process.cpuUsage(cpu);
   const plain = await plainTable(join(folder, 'plain.db'));
   const plainRate = Math.round(wanted / ((await plain.fill(wanted, BATCH)) / 1000));
   await plain.close();
-  const rate = Math.round(wanted / (wall / 1000));
+  const rate = Math.round(seen.recorded / (wall / 1000));
   const goal = count === null ? `> ${GOAL} events/s, RSS < ${GOAL_MB} MB` : null;
   return {
     name: 'ingest',
@@ -75,14 +80,15 @@ const measure = async (store: Store, shape: Shape, { folder, count, say }: Setti
 };
 
 /** Made as they are sent, so that they are not in the memory that is measured. */
-function* requestsOf(shape: Shape, wanted: number): Generator<readonly StatedEvent[]> {
-  const events = eventsOf(shape);
+function* requestsOf(shape: Shape, writer: number, wanted: number): Generator<readonly StatedEvent[]> {
+  const events = eventsOf(shape, writer, WRITERS);
   for (let made = 0; made < wanted; made += BATCH)
     yield Array.from({ length: Math.min(BATCH, wanted - made) }, () => events.next().value as StatedEvent);
 }
 
 interface Seen {
   evaluated: number;
+  recorded: number;
   fired: number;
   readonly recordMs: number[];
   megabytes: number;
@@ -95,7 +101,6 @@ const record = async (
   seen: Seen,
   say: Settings['say'],
 ): Promise<void> => {
-  let told = 0;
   for (const events of requests) {
     const took = await timed(async () => {
       const receipts = await store.assets.recordStated(events);
@@ -104,10 +109,10 @@ const record = async (
     });
     seen.recordMs.push(took);
     seen.megabytes = Math.max(seen.megabytes, process.memoryUsage.rss() / 2 ** 20);
-    told += events.length;
-    if (told % (20 * BATCH) === 0) say(`${told} events`);
+    const before = seen.recorded;
+    seen.recorded += events.length;
+    if (Math.floor(before / TOLD_EVERY) < Math.floor(seen.recorded / TOLD_EVERY)) say(`${seen.recorded} events`);
   }
-  seen.done = true;
 };
 
 /** Until everything is recorded and nothing is due any more. */

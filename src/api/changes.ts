@@ -72,8 +72,9 @@ class Follower extends Readable {
   #greeted = false;
   /** The reader has room for an event. */
   #wanted = false;
-  #rests: Cancel | null = null;
-  /** Nothing was said for a while. */
+  /** Ends the pause after an event; null: the next one may be sent at once. */
+  #pause: Cancel | null = null;
+  /** Nothing was sent for so long that a sign of life is due. */
   #quiet = false;
   #keepAlive: Cancel = () => {};
 
@@ -95,7 +96,7 @@ class Follower extends Readable {
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    this.#rests?.();
+    this.#pause?.();
     this.#keepAlive();
     this.#onEnd();
     done(error);
@@ -108,11 +109,11 @@ class Follower extends Readable {
       return this.#write('event: ready\ndata: {}\n\n');
     }
     if (this.#quiet) return this.#write(': still here\n\n');
-    if (this.#rests !== null || this.#changed.size === 0) return;
+    if (this.#pause !== null || this.#changed.size === 0) return;
     const data = JSON.stringify({ kinds: [...this.#changed].sort() });
     this.#changed.clear();
-    this.#rests = this.#clock.setTimer(PACE_MS, () => {
-      this.#rests = null;
+    this.#pause = this.#clock.setTimer(PACE_MS, () => {
+      this.#pause = null;
       this.#send();
     });
     this.#write(`event: changed\ndata: ${data}\n\n`);

@@ -24,6 +24,7 @@ import { pageRoutes } from './routes/page.ts';
 import { runRoutes } from './routes/runs.ts';
 import { triggerHistoryRoutes } from './routes/trigger-history.ts';
 import { workflowAdminRoutes } from './routes/workflow-admin.ts';
+import { workflowVersionRoutes } from './routes/workflow-versions.ts';
 import { workflowRoutes } from './routes/workflows.ts';
 
 const BASE = '/api/v1';
@@ -38,6 +39,7 @@ const RESOURCES: readonly Routes[] = [
   taskWhyRoutes,
   workflowRoutes,
   workflowAdminRoutes,
+  workflowVersionRoutes,
   groupAdminRoutes,
   runRoutes,
   logRoutes,

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { ProjectBody } from '../api/contract/common.ts';
 import type { FileProblem } from '../core/declaration/read.ts';
 import { type ErrorCode, ERRORS, SluiceError } from '../core/errors.ts';
+import { addressIn, tokenIn } from '../runtime/data-folder.ts';
 
 /** How a command finds its server (contract.md 1). */
 export interface Connection {
@@ -36,7 +36,7 @@ export interface Client {
 const BASE = '/api/v1';
 
 /** Where a server is and the token for it; `unreachable` says what to do when nobody answers there. */
-export interface Place {
+export interface ServerPlace {
   readonly url: string;
   readonly token: string | null;
   /** The data folder, if the server was found by it. */
@@ -45,11 +45,11 @@ export interface Place {
 }
 
 /** By --server or SLUICE_SERVER, else by server.json in the data folder; the token by SLUICE_TOKEN, else from admin.token there. */
-export const locate = (connection: Connection): Place => {
+export const locate = (connection: Connection): ServerPlace => {
   const folder = resolve(connection.data ?? process.env['SLUICE_DATA_DIR'] ?? '.sluice');
   const where = connection.server ?? process.env['SLUICE_SERVER'];
   const url = (where ?? runningServer(folder)).replace(/\/+$/, '');
-  const token = process.env['SLUICE_TOKEN'] ?? readOrNull(join(folder, 'admin.token'))?.trim() ?? null;
+  const token = process.env['SLUICE_TOKEN'] ?? tokenIn(folder);
   return where === undefined
     ? { url, token, folder, unreachable: startHint(folder) }
     : { url, token, folder: null, unreachable: `No server answers at ${url}: start one there, or correct --server.` };
@@ -96,26 +96,13 @@ const onlyProject = async (client: Client): Promise<string> => {
   );
 };
 
-const readOrNull = (file: string): string | null => {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return null;
-  }
-};
-
 const startHint = (folder: string): string =>
   `No server is running on ${folder}: start one with "sluice server --data ${folder}", or name another with --server or --data.`;
 
 const runningServer = (folder: string): string => {
-  const text = readOrNull(join(folder, 'server.json'));
-  try {
-    const { url } = JSON.parse(text ?? '') as { url?: unknown };
-    if (typeof url === 'string') return url;
-  } catch {
-    // As good as no file: nobody runs there.
-  }
-  throw new SluiceError('SERVER_UNREACHABLE', startHint(folder));
+  const url = addressIn(folder);
+  if (url === null) throw new SluiceError('SERVER_UNREACHABLE', startHint(folder));
+  return url;
 };
 
 const send = async (url: string, token: string | null, init: RequestInit, unreachable: string): Promise<Response> => {

@@ -1,5 +1,5 @@
 import { loadFiles, loadSource, schemeOf, type Files, type TableFormat } from './sources.ts';
-import { findTables, type Place, type WalkBounds } from './walk.ts';
+import { findTables, type TableFolder, type WalkBounds } from './walk.ts';
 import type { AssetKey } from '../core/asset/key.ts';
 import { type Poll, unreadable } from '../core/asset/poll.ts';
 import { proposeKeys } from '../core/asset/propose-key.ts';
@@ -68,7 +68,7 @@ export async function discover(
   return { tables, notes: walk.notes };
 }
 
-function foundTable({ format, location }: Place, key: AssetKey | null, poll: Poll): FoundTable {
+function foundTable({ format, location }: TableFolder, key: AssetKey | null, poll: Poll): FoundTable {
   const { outcome, head, commits } = poll;
   const reason = outcome.kind === 'UNREADABLE' || outcome.kind === 'BEHIND' ? [outcome.reason] : [];
   const keyless =
@@ -87,7 +87,7 @@ function foundTable({ format, location }: Place, key: AssetKey | null, poll: Pol
 }
 
 /** Reads no more commits than tell the newest version. A table that does not answer in time is left alone. */
-async function readNewest({ format, location }: Place, files: Files, limitMs: number): Promise<Poll> {
+async function readNewest({ format, location }: TableFolder, files: Files, limitMs: number): Promise<Poll> {
   const source = await loadSource(format);
   if (source === undefined) return unreadable(null, `Sluice does not read ${format} tables yet.`, false);
   const signal = AbortSignal.timeout(limitMs);

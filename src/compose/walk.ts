@@ -4,8 +4,8 @@ import { formatAmong, schemeOf, type Files, type TableFormat } from './sources.t
 import { SluiceError } from '../core/errors.ts';
 import { type FileEntry, FilesError } from '../files/files.ts';
 
-/** A table below a folder. */
-export interface Place {
+/** The folder of a table that was found. */
+export interface TableFolder {
   readonly format: TableFormat;
   readonly location: string;
   /** Names of the folders that lead to it, its own last. */
@@ -13,7 +13,7 @@ export interface Place {
 }
 
 export interface Walk {
-  readonly tables: readonly Place[];
+  readonly tables: readonly TableFolder[];
   /** What was not looked into, and why, in sentences. */
   readonly notes: readonly string[];
   /** Folders that were looked into. */
@@ -60,7 +60,7 @@ export async function findTables(
   onProgress: (folders: number, tables: number) => void,
 ): Promise<Walk> {
   const seen = new Set<string>();
-  const [tables, notes]: [Place[], string[]] = [[], []];
+  const [tables, notes]: [TableFolder[], string[]] = [[], []];
   let [folders, tooDeep] = [0, 0];
   const queue: Folder[] = [await rootFolder(root, files)];
   // Links wait until all folders were seen under their own names, so that a table is listed where it is.

@@ -141,10 +141,10 @@ function setValue(values: Values, path: string, value: unknown, where: string): 
 
 // The environment
 
-/** Names that Kubernetes gives to every container for a service called sluice-…: not ours. */
+/** Kubernetes sets variables of such names in every container where a service is called sluice-…: they are no settings. */
 const SERVICE_LINK = /_SERVICE_(HOST|PORT)|_PORT_\d+_(TCP|UDP)/;
 
-/** Only variables that begin like a section are ours to judge: others (SLUICE_TOKEN, a task's SLUICE_CONTEXT) are read elsewhere. */
+/** Only variables that begin with the name of a section can be misspelt keys: others (SLUICE_TOKEN, a task's SLUICE_CONTEXT) are read elsewhere. */
 const SECTIONS = Object.keys(SCHEMA)
   .filter((key) => !isSetting(SCHEMA[key as keyof typeof SCHEMA]))
   .map((key) => `${environmentName(key)}_`);

@@ -28,6 +28,9 @@ export const isJsonObject = (value: Json | undefined): value is JsonObject =>
 const LONG_MAX = 2n ** 63n - 1n;
 const LONG_MIN = -(2n ** 63n);
 
+/** Does the integer fit into 64 bits? */
+export const isLong = (value: bigint): boolean => value >= LONG_MIN && value <= LONG_MAX;
+
 /** The value as a 64-bit integer; undefined if it is no integer or does not fit. */
 export const asLong = (value: Json | undefined): bigint | undefined => {
   const long =
@@ -36,7 +39,7 @@ export const asLong = (value: Json | undefined): bigint | undefined => {
       : typeof value === 'number' && Number.isSafeInteger(value)
         ? BigInt(value)
         : undefined;
-  return long !== undefined && long >= LONG_MIN && long <= LONG_MAX ? long : undefined;
+  return long !== undefined && isLong(long) ? long : undefined;
 };
 
 /** JSON text with the keys of every object in order, so that equal documents have equal texts; bigints as plain digits. */

@@ -2,7 +2,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { RunStore, TaskOffer } from '../store/store.ts';
 import { type Duty, LOOK_ANYWAY_MS, untilDue } from './duty.ts';
 
-/** Submitted attempts → the worker, never more than it has room for. The worker's `begin` reports every failure by itself. */
+/** Hands submitted attempts to the worker, never more than it has room for. `begin` is not awaited: it reports every failure by itself. */
 export const createDispatcher = (options: {
   readonly runs: RunStore;
   readonly clock: Clock;
@@ -18,6 +18,6 @@ export const createDispatcher = (options: {
       for (const offer of offers) options.begin(offer);
       if (offers.length === 0) break;
     }
-    return untilDue(await options.runs.nextDispatchAt(), options.clock.now(), LOOK_ANYWAY_MS);
+    return untilDue(await options.runs.nextDispatchAt(), options.clock.now());
   },
 });

@@ -1,5 +1,4 @@
 import type { EpochMs } from '../core/time.ts';
-import type { Clock } from '../runtime/clock.ts';
 
 /**
  * One duty of the master: does what is due now and says in how many ms it wants to run again (null: only when woken).
@@ -16,18 +15,6 @@ export interface Duty {
  */
 export const LOOK_ANYWAY_MS = 20_000;
 
-/** Milliseconds from `now` until `at`, at least 0; the fallback where nothing is due. */
-export const untilDue = (at: EpochMs | null, now: EpochMs, fallbackMs: number | null): number | null => {
-  if (at === null) return fallbackMs;
-  const wait = Number(at - now);
-  return Math.max(0, fallbackMs === null ? wait : Math.min(wait, fallbackMs));
-};
-
-/** A promise that a clock keeps: `done` after `ms`, or never if cancelled. */
-export const after = (clock: Clock, ms: number): { readonly done: Promise<void>; readonly cancel: () => void } => {
-  let cancel = (): void => {};
-  const done = new Promise<void>((resolve) => {
-    cancel = clock.setTimer(ms, resolve);
-  });
-  return { done, cancel: () => cancel() };
-};
+/** How long a duty sleeps, in ms, that has nothing to do before `at` (null: nothing is due at any known time). Never longer than LOOK_ANYWAY_MS. */
+export const untilDue = (at: EpochMs | null, now: EpochMs): number =>
+  at === null ? LOOK_ANYWAY_MS : Math.max(0, Math.min(Number(at - now), LOOK_ANYWAY_MS));

@@ -4,7 +4,7 @@ import { type Duty, LOOK_ANYWAY_MS } from './duty.ts';
 
 const BATCH = 50;
 
-/** Commands → running workflows with their first tasks submitted. */
+/** Takes the commands that wait and sets their runs going: each is running then, with its first tasks submitted. */
 export const createLauncher = (options: {
   readonly runs: RunStore;
   readonly onLaunched: (run: WorkflowRun) => void;

@@ -31,9 +31,8 @@ export interface Observer {
 }
 
 export const createObserver = (log: Log, metrics: Metrics, now: () => EpochMs): Observer => ({
-  scanned(key, _poll, ms) {
+  scanned(_key, _poll, ms) {
     metrics.scanDuration.observe(ms / 1000);
-    void key;
   },
   recorded({ events, target }) {
     const assetKey = target.asset.key;
@@ -96,7 +95,7 @@ const eventFields = (event: StatedEvent & Partial<Pick<RecordedEvent, 'status'>>
   status: event.status ?? null,
 });
 
-/** Of a list that is longer only how many it were is said, and each event for who looks closely: a line an event would cost more than the event. */
+/** Of more events than these in one request only the numbers are logged, and each event at level debug: a line for each would cost more than the event itself. */
 const MOST_LINES = 20;
 
 const tellStated = (log: Log, events: readonly StatedEvent[], receipts: readonly StatedReceipt[]): void => {

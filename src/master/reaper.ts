@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { RunStore } from '../store/store.ts';
-import { type Duty, LOOK_ANYWAY_MS, untilDue } from './duty.ts';
+import { type Duty, untilDue } from './duty.ts';
 
 /** What the reaper needs of the worker. Killing what is being killed, or is gone, does nothing. */
 export interface AttemptKiller {
@@ -23,6 +23,6 @@ export const createReaper = (options: {
       const id = { taskRunId: taskRun.id, attempt: taskRun.attempt, fence: taskRun.fence };
       await options.worker.kill(id, taskRun.runId, timedOut ? 'TIMEOUT' : 'STOP');
     }
-    return untilDue(await options.runs.nextDeadlineAt(), options.clock.now(), LOOK_ANYWAY_MS);
+    return untilDue(await options.runs.nextDeadlineAt(), options.clock.now());
   },
 });

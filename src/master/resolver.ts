@@ -1,6 +1,6 @@
 import type { EvaluationReport, GroupStore } from '../store/store.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { type Duty, LOOK_ANYWAY_MS, untilDue } from './duty.ts';
+import { type Duty, untilDue } from './duty.ts';
 
 const BATCH = 200;
 /**
@@ -9,7 +9,7 @@ const BATCH = 200;
  */
 const AFTER_FIRE_MS = 50;
 
-/** Touched groups → decisions: a group that is ready fires in the same transaction that decided it. */
+/** Has every group evaluated that something happened to. A group that is ready fires in the transaction that decided so. */
 export const createResolver = (options: {
   readonly groups: GroupStore;
   readonly clock: Clock;
@@ -24,7 +24,6 @@ export const createResolver = (options: {
       if (reports.some(({ fired }) => fired !== null)) soonest = AFTER_FIRE_MS;
       full = reports.length >= BATCH;
     }
-    const due = untilDue(await options.groups.nextDueAt(), options.clock.now(), LOOK_ANYWAY_MS);
-    return due === null ? null : Math.max(due, soonest);
+    return Math.max(soonest, untilDue(await options.groups.nextDueAt(), options.clock.now()));
   },
 });

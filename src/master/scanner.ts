@@ -1,13 +1,14 @@
 import type { AssetKey } from '../core/asset/key.ts';
 import type { Poll } from '../core/asset/poll.ts';
 import type { Asset } from '../core/asset/state.ts';
-import type { Clock } from '../runtime/clock.ts';
+import { after, type Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { AssetStore, RecordReceipt, ScanTarget } from '../store/store.ts';
-import { after, type Duty } from './duty.ts';
-import { type Depth, fullEveryMs, needsRecording, pauseAfter, type Reader } from './table-reader.ts';
+import type { Duty } from './duty.ts';
+import { type Depth, fullEveryMs, needsRecording, pauseAfter } from './scan-policy.ts';
+import type { Reader } from './table-reader.ts';
 
-const LOOK_ANYWAY_MS = 60_000;
+const LONGEST_SLEEP_MS = 60_000; // where no asset is due sooner
 const TICK_MS = 50; // the finest step of the schedule: a table is never more urgent than this unless somebody asks
 const IDLE_FLUSH_MS = 5_000;
 
@@ -23,8 +24,8 @@ interface Entry {
   reason: string | null;
   running: Promise<void> | null;
   inLine: boolean;
-  /** The asks that the newest scan, running or done, began after. */
-  served: number;
+  /** How many scan requests had been made when the newest scan, running or done, began: it answers those and no later ones. */
+  servedRequests: number;
 }
 
 export interface ScannerOptions {
@@ -39,7 +40,7 @@ export interface ScannerOptions {
   readonly onScanned: (key: AssetKey, poll: Poll, ms: number) => void;
 }
 
-/** Due assets → their source → events. Holds the schedule in memory; where each scan goes on is stored. */
+/** Polls each asset when it is due and has the answer recorded. The schedule is in memory; from where each asset is read on is stored. */
 export class Scanner implements Duty {
   readonly name = 'scanner';
   readonly #options: ScannerOptions;
@@ -71,7 +72,7 @@ export class Scanner implements Duty {
 
   async runOnce(signal: AbortSignal): Promise<number | null> {
     await this.#loadStale();
-    await this.#flushIdle(signal.aborted);
+    await (signal.aborted ? this.#flushIdle() : this.#flushIdleIfDue());
     if (signal.aborted) return null;
     this.#startDue();
     return this.#untilNext();
@@ -92,7 +93,7 @@ export class Scanner implements Duty {
   /** Waits for the scans that are under way. */
   async settle(): Promise<void> {
     await Promise.all([...this.#entries.values()].map((entry) => entry.running));
-    await this.#flushIdle(true);
+    await this.#flushIdle();
   }
 
   async #loadStale(): Promise<void> {
@@ -121,14 +122,20 @@ export class Scanner implements Duty {
         reason: null,
         running: null,
         inLine: false,
-        served: -1,
+        servedRequests: -1,
       });
       return;
     }
     const moved = known.target.asset.location !== target.asset.location;
     if (moved || target.revision > known.target.revision) known.target = target;
-    else known.target = { ...known.target, asset: target.asset, wantsIdle: target.wantsIdle, asks: target.asks };
-    if (!moved && known.target.asks <= known.served) return;
+    else
+      known.target = {
+        ...known.target,
+        asset: target.asset,
+        mustRecord: target.mustRecord,
+        scanRequests: target.scanRequests,
+      };
+    if (!moved && known.target.scanRequests <= known.servedRequests) return;
     known.dueAt = 0;
     known.fullAt = -Infinity;
   }
@@ -175,7 +182,7 @@ export class Scanner implements Duty {
     const { clock, log, read } = this.#options;
     const began = clock.monotonicMs();
     const startedAt = clock.now();
-    entry.served = entry.target.asks;
+    entry.servedRequests = entry.target.scanRequests;
     try {
       const depth = this.#depth(entry, began);
       if (depth === 'FULL') entry.fullAt = began;
@@ -192,7 +199,7 @@ export class Scanner implements Duty {
   #depth(entry: Entry, now: number): Depth {
     const every = fullEveryMs(this.#options.intervalMs(entry.target.asset));
     // What waits for a look may be a rewind, a tag or a schema, which a QUICK one does not see.
-    return entry.target.wantsIdle || entry.failures > 0 || now - entry.fullAt >= every ? 'FULL' : 'QUICK';
+    return entry.target.mustRecord || entry.failures > 0 || now - entry.fullAt >= every ? 'FULL' : 'QUICK';
   }
 
   async #record(entry: Entry, poll: Poll, startedAt: bigint): Promise<void> {
@@ -203,7 +210,7 @@ export class Scanner implements Duty {
         startedAt,
         recordedAt: clock.now(),
       });
-      entry.target = withAsks(receipt.target, entry.target);
+      entry.target = withScanRequests(receipt.target, entry.target);
       if (receipt.kind === 'STALE') {
         entry.dueAt = 0;
         return;
@@ -222,14 +229,18 @@ export class Scanner implements Duty {
 
   #schedule(entry: Entry): void {
     const interval = this.#options.intervalMs(entry.target.asset);
-    const asked = entry.target.asks > entry.served; // while it was being scanned
+    const asked = entry.target.scanRequests > entry.servedRequests; // while it was being scanned
     entry.dueAt = asked ? 0 : this.#options.clock.monotonicMs() + pauseAfter(entry.failures, interval);
   }
 
-  async #flushIdle(now: boolean): Promise<void> {
-    const at = this.#options.clock.monotonicMs();
-    if (this.#idle.size === 0 || (!now && at - this.#idleFlushedAt < IDLE_FLUSH_MS)) return;
-    this.#idleFlushedAt = at;
+  async #flushIdleIfDue(): Promise<void> {
+    if (this.#options.clock.monotonicMs() - this.#idleFlushedAt >= IDLE_FLUSH_MS) await this.#flushIdle();
+  }
+
+  /** Times of polls that found nothing are written together and seldom: nobody waits for them. */
+  async #flushIdle(): Promise<void> {
+    if (this.#idle.size === 0) return;
+    this.#idleFlushedAt = this.#options.clock.monotonicMs();
     const polls = [...this.#idle].map(([key, scannedAt]) => ({ key, at: scannedAt }));
     this.#idle.clear();
     await this.#options.assets.recordIdle(polls);
@@ -237,7 +248,7 @@ export class Scanner implements Duty {
 
   #untilNext(): number {
     const now = this.#options.clock.monotonicMs();
-    let next = now + (this.#idle.size > 0 ? IDLE_FLUSH_MS : LOOK_ANYWAY_MS);
+    let next = now + (this.#idle.size > 0 ? IDLE_FLUSH_MS : LONGEST_SLEEP_MS);
     for (const entry of this.#entries.values())
       if (entry.running === null && !entry.inLine) next = Math.min(next, Math.max(now + TICK_MS, entry.dueAt));
     this.#nextAt = next;
@@ -245,6 +256,8 @@ export class Scanner implements Duty {
   }
 }
 
-/** The target, with the asks that were loaded while it was recorded. */
-const withAsks = (target: ScanTarget, loaded: ScanTarget): ScanTarget =>
-  loaded.asks > target.asks ? { ...target, asks: loaded.asks, wantsIdle: true } : target;
+/** The target as it was recorded, with scan requests that were loaded in the meantime. */
+const withScanRequests = (target: ScanTarget, loaded: ScanTarget): ScanTarget =>
+  loaded.scanRequests > target.scanRequests
+    ? { ...target, scanRequests: loaded.scanRequests, mustRecord: true }
+    : target;

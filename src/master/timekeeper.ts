@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { RunStore, TimedOutWait } from '../store/store.ts';
-import { type Duty, LOOK_ANYWAY_MS, untilDue } from './duty.ts';
+import { type Duty, untilDue } from './duty.ts';
 
 const BATCH = 100;
 
@@ -17,6 +17,6 @@ export const createTimekeeper = (options: {
       for (const wait of ended) options.onTimedOut(wait);
       full = ended.length >= BATCH;
     }
-    return untilDue(await options.runs.nextWaitDeadlineAt(), options.clock.now(), LOOK_ANYWAY_MS);
+    return untilDue(await options.runs.nextWaitDeadlineAt(), options.clock.now());
   },
 });

@@ -32,6 +32,15 @@ export const systemClock: Clock = Object.freeze({
   setTimer: startTimer,
 });
 
+/** A time limit: `done` resolves after `ms` milliseconds, or never once it was cancelled. */
+export const after = (clock: Clock, ms: number): { readonly done: Promise<void>; readonly cancel: () => void } => {
+  let cancel = (): void => {};
+  const done = new Promise<void>((resolve) => {
+    cancel = clock.setTimer(ms, resolve);
+  });
+  return { done, cancel: () => cancel() };
+};
+
 /** A clock that stands still until it is told to advance. */
 export interface SimulatedClock extends Clock {
   /** Moves on by `ms`, firing every timer that falls due on the way, in order of its instant, then of its making. */

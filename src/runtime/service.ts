@@ -33,6 +33,12 @@ export interface Service {
 /** The lifecycle of a loop, written once: never two runs at a time, no wake lost, failures never end it. */
 export const createService = (options: ServiceOptions): Service => new LoopService(options);
 
+/** When a loop runs again. `inMs` null: only when woken. `failed`: it is a pause after a failure, which no hint may shorten. */
+interface Next {
+  readonly inMs: number | null;
+  readonly failed: boolean;
+}
+
 type Phase = 'NEW' | 'WAITING' | 'RUNNING' | 'PAUSED' | 'STOPPED';
 
 class LoopService implements Service {
@@ -77,42 +83,40 @@ class LoopService implements Service {
     this.#cancelTimer();
     this.#phase = 'RUNNING';
     this.#woken = false;
-    this.#running = this.#pass().then((delay) => this.#afterRun(delay));
+    this.#running = this.#pass().then((next) => this.#afterRun(next));
   }
 
-  /** Milliseconds until the next run, null for none; a failure is negative: a pause that no hint shortens. */
-  async #pass(): Promise<number | null> {
+  async #pass(): Promise<Next> {
     try {
       const delay = await this.#options.runOnce(this.#stopping.signal);
       this.#failures = 0;
-      return delay === null ? null : Math.max(0, delay);
+      return { inMs: delay === null ? null : Math.max(0, delay), failed: false };
     } catch (error) {
       const { log, firstPauseMs = 100, longestPauseMs = 30_000 } = this.#options;
       const pause = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(this.#failures, 30));
       this.#failures += 1;
-      if (this.#stopping.signal.aborted) return null; // an aborted run may well throw
+      if (this.#stopping.signal.aborted) return { inMs: null, failed: false }; // an aborted run may well throw
       log.error(`${this.name} failed and is tried again in ${pause} ms`, { error, failures: this.#failures });
-      return -pause;
+      return { inMs: pause, failed: true };
     }
   }
 
-  #afterRun(delay: number | null): void {
+  #afterRun(next: Next): void {
     this.#runs += 1;
     const reached = this.#waiters.filter(({ n }) => n <= this.#runs);
     this.#waiters = this.#waiters.filter(({ n }) => n > this.#runs);
-    if (this.#phase !== 'STOPPED') this.#rest(delay);
+    if (this.#phase !== 'STOPPED') this.#rest(next);
     for (const { resolve } of reached) resolve();
   }
 
-  #rest(delay: number | null): void {
-    const failed = delay !== null && delay < 0;
+  #rest({ inMs, failed }: Next): void {
     this.#phase = failed ? 'PAUSED' : 'WAITING';
-    if (!failed && (this.#woken || delay === 0)) {
+    if (!failed && (this.#woken || inMs === 0)) {
       // Not in this turn of the event loop: a service that is always due must let the rest of the process have its own.
       const next = setImmediate(() => this.#run());
       this.#cancelTimer = () => clearImmediate(next);
-    } else if (delay !== null) {
-      this.#cancelTimer = this.#options.clock.setTimer(Math.abs(delay), () => this.#run());
+    } else if (inMs !== null) {
+      this.#cancelTimer = this.#options.clock.setTimer(inMs, () => this.#run());
     }
   }
 }

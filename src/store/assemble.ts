@@ -1,9 +1,9 @@
 import type { StatedEvent } from '../core/asset/event.ts';
-import { SluiceError } from '../core/errors.ts';
+import { eachAlone, type OnProblem } from './each-alone.ts';
 import { type Engine, SHARD, type Tx } from './engine.ts';
+import { evaluateDue } from './evaluate-due.ts';
 import { NEWEST, migrate, schemaVersion } from './migrations/migrate.ts';
 import { applyDeclaration } from './queries/apply.ts';
-import { chunks } from './queries/assets/load.ts';
 import { releaseAsset, removeAsset } from './queries/assets/admin.ts';
 import {
   assetDetails,
@@ -19,8 +19,6 @@ import { recordIdle, recordPoll } from './queries/assets/record.ts';
 import { recordStated } from './queries/assets/stated.ts';
 import { findWorkflow, listWorkflows } from './queries/workflows/definitions.ts';
 import { pauseGroup, resumeGroup } from './queries/groups/admin.ts';
-import { type Batch, evaluateBatch } from './queries/groups/batch.ts';
-import { dueGroups, evaluateQueued, postpone } from './queries/groups/evaluate.ts';
 import { explainWorkflow, listTriggers, nextDueAt } from './queries/groups/lists.ts';
 import { claimKey, freeKey, keepAnswer } from './queries/idempotency.ts';
 import { advanceRun } from './queries/runs/planning.ts';
@@ -31,35 +29,27 @@ import { expireWait, nextWaitDeadlineAt, overdueWaits } from './queries/waits/ex
 import { explainTask } from './queries/waits/why.ts';
 import { sample } from './queries/sample.ts';
 import { listWorkflowVersions, releaseWorkflow, removeWorkflow, workflowVersion } from './queries/workflows/admin.ts';
-import type {
-  AdminStore,
-  AssetStore,
-  DefinitionStore,
-  EvaluationReport,
-  GroupStore,
-  RunStore,
-  StatedReceipt,
-  Store,
-} from './store.ts';
-
-/** Told of what went wrong inside one group, command or run while the others went on; it is tried again. */
-export type OnProblem = (what: string, error: unknown) => void;
+import { Turns } from './turns.ts';
+import type { AdminStore, AssetStore, DefinitionStore, GroupStore, RunStore, StatedReceipt, Store } from './store.ts';
 
 /** The store's face over an engine: which transaction each method is. */
-export const assemble = (engine: Engine, onProblem: OnProblem): Store => ({
-  definitions: definitionStore(engine),
-  assets: assetStore(engine),
-  groups: groupStore(engine, onProblem),
-  runs: runStore(engine, onProblem),
-  idempotency: {
-    claim: (key, request) => engine.write((tx) => claimKey(tx, key, request)),
-    keep: (key, answer) => engine.write((tx) => keepAnswer(tx, key, answer)),
-    free: (key) => engine.write((tx) => freeKey(tx, key)),
-  },
-  admin: adminStore(engine),
-  onHint: (listener) => engine.onHint(listener),
-  close: () => engine.close(),
-});
+export const assemble = (engine: Engine, onProblem: OnProblem): Store => {
+  const turns = new Turns();
+  return {
+    definitions: definitionStore(engine),
+    assets: assetStore(engine, turns),
+    groups: groupStore(engine, onProblem, turns),
+    runs: runStore(engine, onProblem),
+    idempotency: {
+      claim: (key, request) => engine.write((tx) => claimKey(tx, key, request)),
+      keep: (key, answer) => engine.write((tx) => keepAnswer(tx, key, answer)),
+      free: (key) => engine.write((tx) => freeKey(tx, key)),
+    },
+    admin: adminStore(engine),
+    onHint: (listener) => engine.onHint(listener),
+    close: () => engine.close(),
+  };
+};
 
 /** Carries a dry run's plan out of the transaction that it rolls back. */
 class RolledBack<T> extends Error {
@@ -103,11 +93,11 @@ const definitionStore = (engine: Engine): DefinitionStore => ({
   remove: (code) => engine.write((tx) => removeWorkflow(tx, BigInt(code))),
 });
 
-const assetStore = (engine: Engine): AssetStore => ({
+const assetStore = (engine: Engine, turns: Turns): AssetStore => ({
   scanTargets: (keys) => engine.read((view) => scanTargets(view, keys)),
-  recordPoll: (key, revision, poll, times) => engine.own((tx) => recordPoll(tx, key, revision, poll, times)),
-  recordIdle: (polls) => inSlices(polls, IDLE_SLICE, (some) => engine.own((tx) => recordIdle(tx, some))),
-  recordStated: (events) => recordAll(engine, events),
+  recordPoll: (key, revision, poll, times) => engine.writeAsOwner((tx) => recordPoll(tx, key, revision, poll, times)),
+  recordIdle: (polls) => inSlices(polls, IDLE_SLICE, (some) => engine.writeAsOwner((tx) => recordIdle(tx, some))),
+  recordStated: (events) => turns.record(() => recordAll(engine, events)),
   list: (project) => engine.read((view) => listAssets(view, project)),
   get: (key) => engine.read((view) => assetDetails(view, key)),
   keyOf: (code) => engine.read((view) => keyOfCode(view, code)),
@@ -121,7 +111,7 @@ const assetStore = (engine: Engine): AssetStore => ({
 /** Scan times in one transaction: few enough that a trigger never waits long behind them. */
 const IDLE_SLICE = 500;
 
-/** At least one transaction, so that lost ownership is noticed. */
+/** Writes the items in slices of this size; without items still once, so that lost ownership is noticed. */
 const inSlices = async <T>(
   items: readonly T[],
   size: number,
@@ -152,122 +142,49 @@ const recordBatch = async (engine: Engine, batch: readonly StatedEvent[]): Promi
   }
 };
 
-/** A group whose evaluation failed is tried again after this long. */
-const POSTPONE_MS = 30_000n;
-
-const groupStore = (engine: Engine, onProblem: OnProblem): GroupStore => ({
-  evaluateDue: async (limit) => {
-    const due = await engine.own((tx) => dueGroups(tx, limit));
-    const batch = await evaluateTogether(engine, due, onProblem);
-    const waiting = await evaluateWaits(engine, batch.waiting, onProblem);
-    const alone = await evaluateAlone(engine, batch.alone, onProblem);
-    return [...batch.reports, ...waiting, ...alone];
-  },
-  nextDueAt: () => engine.read(nextDueAt),
-  explain: (workflowCode) => engine.read((view) => explainWorkflow(view, workflowCode)),
-  explainTask: (workflowCode, task) => engine.read((view) => explainTask(view, workflowCode, task)),
-  pause: (code, group) => engine.write((tx) => pauseGroup(tx, BigInt(code), group)),
-  resume: (code, group, how) => engine.write((tx) => resumeGroup(tx, BigInt(code), group, how)),
-  triggerHistory: (filter, page) => engine.read((view) => listTriggers(view, filter, page)),
-});
-
-const evaluateAlone = async (
-  engine: Engine,
-  ids: readonly bigint[],
-  onProblem: OnProblem,
-): Promise<readonly EvaluationReport[]> => {
-  const reports = await eachAlone(
-    ids,
-    async (id) => engine.own((tx) => evaluateQueued(tx, id)),
-    async (id, error) => {
-      onProblem(`group ${id} could not be evaluated`, error);
-      await engine.own((tx) => postpone(tx, id, POSTPONE_MS));
+const groupStore = (engine: Engine, onProblem: OnProblem, turns: Turns): GroupStore => {
+  let backlog = false;
+  return {
+    evaluateDue: async (limit) => {
+      if (backlog) await turns.next();
+      const reports = await evaluateDue(engine, limit, onProblem);
+      backlog = reports.length >= limit;
+      return reports;
     },
-  );
-  return reports.filter((report) => report !== null);
-};
-
-/** Groups of waiting attempts in one transaction: few enough that nobody waits long behind them. */
-const WAITS_TOGETHER = 20;
-
-/** Attempts have nothing to do with each other, so that their releases may well share a transaction. */
-const evaluateWaits = async (
-  engine: Engine,
-  ids: readonly bigint[],
-  onProblem: OnProblem,
-): Promise<readonly EvaluationReport[]> => {
-  const reports: EvaluationReport[] = [];
-  for (const some of chunks(ids, WAITS_TOGETHER))
-    try {
-      const told = await engine.own(async (tx) => {
-        const each: EvaluationReport[] = [];
-        for (const id of some) {
-          const report = await evaluateQueued(tx, id);
-          if (report !== null) each.push(report);
-        }
-        return each;
-      });
-      reports.push(...told);
-    } catch (error) {
-      if (error instanceof SluiceError && error.code === 'OWNERSHIP_LOST') throw error;
-      reports.push(...(await evaluateAlone(engine, some, onProblem)));
-    }
-  return reports;
-};
-
-/** Where one of them goes wrong, each is decided alone, and that one is found. */
-const evaluateTogether = async (engine: Engine, due: readonly bigint[], onProblem: OnProblem): Promise<Batch> => {
-  try {
-    return due.length < 2 ? { reports: [], alone: due, waiting: [] } : await engine.own((tx) => evaluateBatch(tx, due));
-  } catch (error) {
-    if (error instanceof SluiceError && error.code === 'OWNERSHIP_LOST') throw error;
-    onProblem(`${due.length} groups could not be evaluated together; each is tried alone`, error);
-    return { reports: [], alone: due, waiting: [] };
-  }
-};
-
-/** One transaction each: a bad one is reported and loses no other, lost ownership ends it all. */
-const eachAlone = async <T>(
-  ids: readonly bigint[],
-  body: (id: bigint) => Promise<T>,
-  failed: (id: bigint, error: unknown) => Promise<void>,
-): Promise<readonly T[]> => {
-  const results: T[] = [];
-  for (const id of ids) {
-    try {
-      results.push(await body(id));
-    } catch (error) {
-      if (error instanceof SluiceError && error.code === 'OWNERSHIP_LOST') throw error;
-      await failed(id, error);
-    }
-  }
-  return results;
+    nextDueAt: () => engine.read(nextDueAt),
+    explain: (workflowCode) => engine.read((view) => explainWorkflow(view, workflowCode)),
+    explainTask: (workflowCode, task) => engine.read((view) => explainTask(view, workflowCode, task)),
+    pause: (code, group) => engine.write((tx) => pauseGroup(tx, BigInt(code), group)),
+    resume: (code, group, how) => engine.write((tx) => resumeGroup(tx, BigInt(code), group, how)),
+    triggerHistory: (filter, page) => engine.read((view) => listTriggers(view, filter, page)),
+  };
 };
 
 const runStore = (engine: Engine, onProblem: OnProblem): RunStore => ({
   start: (request) => engine.write((tx) => startManually(tx, request)),
   launch: async (limit) => {
-    const commands = await engine.own((tx) => work.waitingCommands(tx, limit));
+    const commands = await engine.writeAsOwner((tx) => work.waitingCommands(tx, limit));
     const runs = await eachAlone(
       commands,
-      (id) => engine.own((tx) => work.launchCommand(tx, id)),
+      (id) => engine.writeAsOwner((tx) => work.launchCommand(tx, id)),
       async (id, error) => onProblem(`command ${id} could not be launched`, error),
     );
     return runs.filter((run) => run !== null);
   },
-  dispatch: (limit) => engine.own((tx) => work.dispatchDue(tx, limit)),
+  dispatch: (limit) => engine.writeAsOwner((tx) => work.dispatchDue(tx, limit)),
   nextDispatchAt: () => engine.read(work.nextDispatchAt),
-  taskStarted: (id, fence, at, host, pid) => engine.own((tx) => work.startTask(tx, BigInt(id), fence, at, host, pid)),
-  taskEnded: (id, fence, ending) => engine.own((tx) => work.endTask(tx, BigInt(id), fence, ending)),
-  // In line with dispatch: whoever handed an attempt out has begun it by the time that it is seen here.
-  unfinished: () => engine.own(work.unfinishedOffers),
+  taskStarted: (id, fence, at, host, pid) =>
+    engine.writeAsOwner((tx) => work.startTask(tx, BigInt(id), fence, at, host, pid)),
+  taskEnded: (id, fence, ending) => engine.writeAsOwner((tx) => work.endTask(tx, BigInt(id), fence, ending)),
+  // As the owner, though it only reads: so it stands in line behind `dispatch`, and sees no attempt that was handed out but not yet passed to the worker.
+  unfinished: () => engine.writeAsOwner(work.unfinishedOffers),
   killable: () => engine.read(work.killableAttempts),
   nextDeadlineAt: () => engine.read(work.nextDeadlineAt),
   expireWaits: async (limit) => {
-    const overdue = await engine.own((tx) => overdueWaits(tx, limit));
+    const overdue = await engine.writeAsOwner((tx) => overdueWaits(tx, limit));
     const reports = await eachAlone(
       overdue,
-      (id) => engine.own((tx) => expireWait(tx, id)),
+      (id) => engine.writeAsOwner((tx) => expireWait(tx, id)),
       async (id, error) => onProblem(`the wait of task instance ${id} could not be ended`, error),
     );
     return reports.filter((report) => report !== null);
@@ -275,10 +192,10 @@ const runStore = (engine: Engine, onProblem: OnProblem): RunStore => ({
   nextWaitDeadlineAt: () => engine.read(nextWaitDeadlineAt),
   operate: (id, operation, { repin }) => engine.write((tx) => operate(tx, BigInt(id), operation, repin)),
   advanceAll: async () => {
-    const runs = await engine.own(work.activeRuns);
+    const runs = await engine.writeAsOwner(work.activeRuns);
     await eachAlone(
       runs,
-      (id) => engine.own((tx) => advanceRun(tx, id)),
+      (id) => engine.writeAsOwner((tx) => advanceRun(tx, id)),
       async (id, error) => onProblem(`run ${id} could not be planned`, error),
     );
   },
@@ -293,10 +210,11 @@ const adminStore = (engine: Engine): AdminStore => ({
   takePresence: () => engine.takePresence(),
   claimOwnership: async (owner) => {
     const generation = await engine.write(async (tx) => {
-      for (const hint of ['GROUPS', 'COMMANDS', 'TASKS'] as const) tx.hint(hint); // whoever owned it before looks, and stops
+      // So that the owner before looks for work, finds that it has lost the ownership, and stops.
+      for (const hint of ['GROUPS', 'COMMANDS', 'TASKS'] as const) tx.hint(hint);
       return claim(tx, owner);
     });
-    engine.owns(generation);
+    engine.setGeneration(generation);
     return Number(generation);
   },
   now: () => engine.dialect.now(engine.writer),

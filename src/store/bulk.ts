@@ -1,5 +1,6 @@
 import { CompiledQuery } from 'kysely';
 import type { Insertable, Updateable } from 'kysely';
+import { kindsOf } from './column-kinds.ts';
 import type { Database } from './database.ts';
 import type { View } from './engine.ts';
 
@@ -11,9 +12,6 @@ import type { View } from './engine.ts';
 type Values = Readonly<Record<string, unknown>>;
 type Place = Pick<View, 'db' | 'dialect'>;
 
-/** Rows in one statement: a few sizes only, so that few texts are kept; SQLite and PostgreSQL take more parameters than these ever have. */
-const SIZES = [250, 64, 16, 4, 1] as const;
-
 const texts = new Map<string, string>();
 
 const remembered = (key: string, write: () => string): string => {
@@ -24,36 +22,33 @@ const remembered = (key: string, write: () => string): string => {
   return text;
 };
 
-const insertText = ({ dialect }: Place, table: string, columns: readonly string[], rows: number): string => {
-  let n = 0;
-  const row = (): string => `(${columns.map(() => dialect.parameter((n += 1))).join(', ')})`;
-  return `insert into ${table} (${columns.join(', ')}) values ${Array.from({ length: rows }, row).join(', ')}`;
-};
+/** Says a statement over `given`: rows of these columns, as what may follow INSERT INTO t (…). */
+type TextFor = (given: string, columns: readonly string[]) => string;
 
-/** Says a statement for so many rows. */
-type TextFor = (columns: readonly string[], rows: number) => string;
-
-/** All rows must have the columns of the first. `what` tells statements apart. How many rows were written. */
-const write = async (place: Place, what: string, rows: readonly Values[], textFor: TextFor): Promise<number> => {
+/** All rows must have the columns of the first. `what` tells statements on a table apart. How many rows were written. */
+const write = async (
+  { db, dialect: { name, manyRows } }: Place,
+  table: string,
+  what: string,
+  rows: readonly Values[],
+  textFor: TextFor,
+): Promise<number> => {
   const [first] = rows;
   if (first === undefined) return 0;
   const columns = Object.keys(first);
-  const names = columns.join();
+  const key = `${name} ${table} ${what} ${columns.join()}`;
   let written = 0n;
   for (let at = 0; at < rows.length; ) {
-    const size = SIZES.find((each) => each <= rows.length - at) ?? 1;
-    const text = remembered(`${place.dialect.name} ${what} ${size} ${names}`, () => textFor(columns, size));
-    const result = await place.db.executeQuery(CompiledQuery.raw(text, valuesOf(rows.slice(at, at + size), columns)));
+    const size = manyRows.sizes.find((each) => each <= rows.length - at) ?? rows.length - at;
+    const text = remembered(`${key} ${manyRows.sameText ? '' : size}`, () =>
+      textFor(manyRows.text(kindsOf(table, columns), size), columns),
+    );
+    const values = manyRows.values(rows.slice(at, at + size), columns);
+    const result = await db.executeQuery(CompiledQuery.raw(text, values));
     written += result.numAffectedRows ?? 0n;
     at += size;
   }
   return Number(written);
-};
-
-const valuesOf = (rows: readonly Values[], columns: readonly string[]): unknown[] => {
-  const values: unknown[] = [];
-  for (const row of rows) for (const column of columns) values.push(row[column] ?? null);
-  return values;
 };
 
 /** Inserts the rows that collide with no unique key; how many. */
@@ -64,7 +59,13 @@ export const insertMany = <T extends keyof Database>(
 ): Promise<number> => insert(place, table, rows as readonly Values[], 'on conflict do nothing');
 
 const insert = (place: Place, table: string, rows: readonly Values[], ending: string): Promise<number> =>
-  write(place, `${table} ${ending}`, rows, (columns, size) => `${insertText(place, table, columns, size)} ${ending}`);
+  write(
+    place,
+    table,
+    ending,
+    rows,
+    (given, columns) => `insert into ${table} (${columns.join(', ')}) ${given} ${ending}`,
+  );
 
 /**
  * Inserts rows, or sets the other columns of those that have the same values in `keys` (a unique key). `onlyIf`: SQL that must hold for that,
@@ -89,18 +90,9 @@ export const updateMany = <T extends keyof Database>(
   table: T,
   rows: readonly Updateable<Database[T]>[],
   key: keyof Database[T] & string,
-): Promise<number> => {
-  const kinds = Object.values(rows[0] ?? {}).map((value) => (typeof value === 'bigint' ? 'bigint' : 'text'));
-  return write(place, `update ${table}`, rows as readonly Values[], (columns, size) => {
-    let n = 0;
-    // The first row says what the columns are: a parameter alone would be a text.
-    const value = (at: number, first: boolean): string => {
-      const parameter = place.dialect.parameter((n += 1));
-      return first ? `cast(${parameter} as ${kinds[at]})` : parameter;
-    };
-    const row = (_: unknown, i: number): string => `(${columns.map((_, at) => value(at, i === 0)).join(', ')})`;
+): Promise<number> =>
+  write(place, table, 'update', rows as readonly Values[], (given, columns) => {
     const set = columns.filter((column) => column !== key).map((column) => `${column} = given.${column}`);
-    return `with given (${columns.join(', ')}) as (values ${Array.from({ length: size }, row).join(', ')})
+    return `with given (${columns.join(', ')}) as (${given})
       update ${table} set ${set.join(', ')} from given where ${table}.${key} = given.${key}`;
   });
-};

@@ -1,13 +1,24 @@
 import type { Insertable, RawBuilder, SqlBool, Updateable } from 'kysely';
 import type { Database, Db } from './database.ts';
 import type { EpochMs } from '../core/time.ts';
-import type { Table, TableChange } from './table.ts';
+import type { ColumnKind, Table, TableChange } from './table.ts';
 
 /**
  * Called around every statement of the connections that write, transaction control included (`BEGIN…`, `COMMIT`): a test dies here.
  * `connection` tells transactions apart that are open at the same time.
  */
 export type StatementHook = (sql: string, when: 'BEFORE' | 'AFTER', connection: number) => void;
+
+/** Rows of known columns, and the text that stands for them in a statement: VALUES, or a SELECT. */
+export interface ManyRows {
+  /** Rows in one statement, largest first; fewer than the last, as many as there are. */
+  readonly sizes: readonly number[];
+  /** Is the text the same for any number of rows? */
+  readonly sameText: boolean;
+  text(kinds: readonly ColumnKind[], rows: number): string;
+  /** The parameters of that text. Throws TypeError for a value that cannot be stored exactly. */
+  values(rows: readonly Readonly<Record<string, unknown>>[], columns: readonly string[]): unknown[];
+}
 
 /**
  * Where databases differ; one file in dialects/ each. Everything else in the store is one code: it uses no RETURNING, never catches a
@@ -51,8 +62,8 @@ export interface Dialect {
   ): Promise<void>;
   /** Is the column (`name` or `table.name`) one of these values? One text, and so one prepared statement, however many they are. */
   among(column: string, values: readonly bigint[] | readonly string[]): RawBuilder<SqlBool>;
-  /** How a statement written by hand names its n-th parameter, from 1 on. */
-  parameter(n: number): string;
+  /** How many rows are handed to one statement. */
+  readonly manyRows: ManyRows;
   /** Reads a shard's generation so that no other transaction can raise it before this one ends (facts/engines.md 1.4); null: no row. */
   generation(db: Db, shard: number): Promise<bigint | null>;
   /** Lets only one transaction at a time go on from here until it ends, of all that ask with the same word. */

@@ -39,8 +39,8 @@ export interface HintRelay {
 
 export interface EngineOptions {
   readonly writer: Db;
-  /** For the owner's transactions, where that is not the writer. */
-  readonly lane?: Db;
+  /** For transactions of the owner, where the database has a connection of its own for them; else they go through `writer`. */
+  readonly ownerWriter?: Db;
   readonly reader: Db;
   readonly relay?: HintRelay;
   /** Keeps a second server away; where a database has no such thing, the data folder's lock does. Throws DATA_IN_USE. */
@@ -96,7 +96,8 @@ export class Engine {
     await this.#options.presence?.take();
   }
 
-  owns(generation: bigint): void {
+  /** From now on `writeAsOwner` goes by this generation, which the store has just claimed. */
+  setGeneration(generation: bigint): void {
     this.#generation = generation;
   }
 
@@ -158,15 +159,15 @@ export class Engine {
   }
 
   /** A transaction that only the owner may make. Throws OWNERSHIP_LOST, having changed nothing, once somebody else has claimed it. */
-  async own<T>(body: (tx: Tx) => Promise<T>): Promise<T> {
+  async writeAsOwner<T>(body: (tx: Tx) => Promise<T>): Promise<T> {
     const mine = this.#generation;
     if (mine === null)
       throw new SluiceError(
         'OWNERSHIP_LOST',
         'This store owns nothing yet: claim the ownership before working as a master.',
       );
-    const { lane, writer } = this.#options;
-    return this.#write(lane ?? writer, async (tx) => {
+    const { ownerWriter, writer } = this.#options;
+    return this.#write(ownerWriter ?? writer, async (tx) => {
       const current = await tx.dialect.generation(tx.db, SHARD);
       if (current !== mine)
         throw new SluiceError(
@@ -197,7 +198,7 @@ export class Engine {
 
   async close(): Promise<void> {
     await this.#options.relay?.close();
-    await this.#options.lane?.destroy();
+    await this.#options.ownerWriter?.destroy();
     await this.#options.reader.destroy();
     await this.#options.writer.destroy();
     await this.#options.end?.();

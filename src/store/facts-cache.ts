@@ -23,7 +23,7 @@ export interface AssetFacts {
   readonly awaitsVersion: boolean;
 }
 
-/** What was used last, up to a total weight; what was used longest ago goes first. */
+/** What was stored last, up to a total weight: what was stored longest ago makes room for what is new. */
 export class BoundedCache<K, V> {
   readonly #entries = new Map<K, V>();
   readonly #most: number;

@@ -1,7 +1,8 @@
 import { SluiceError } from '../core/errors.ts';
 import type { EpochMs } from '../core/time.ts';
-import { type OnProblem, assemble } from './assemble.ts';
+import { assemble } from './assemble.ts';
 import type { StatementHook } from './dialect.ts';
+import type { OnProblem } from './each-alone.ts';
 import { Engine, type EngineOptions } from './engine.ts';
 import { refuseNewer, schemaVersion } from './migrations/migrate.ts';
 import type { Store } from './store.ts';

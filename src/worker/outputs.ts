@@ -6,7 +6,7 @@ const PIECE = 256 * 1024;
 /** A longer line is read as several: a value that lies across such a cut is none. */
 const LONGEST_LINE = 1024 * 1024;
 
-/** All that one attempt may give to those behind it, in characters: it is read again for each of them. */
+/** The most that one attempt may give to the tasks behind it, in characters: all of it is read again for each of them. */
 export const MOST_OUTPUT = 256 * 1024;
 
 /**

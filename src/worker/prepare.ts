@@ -2,12 +2,12 @@ import { assetName } from '../core/asset/key.ts';
 import { ok, refuse, type Result } from '../core/result.ts';
 import { render, resolveParameters, type TaskParameters } from '../core/workflow/parameters/parameters.ts';
 import type { PinValues } from '../core/workflow/parameters/pin-values.ts';
-import { taskContextJson, taskEnvironment, type TaskIdentity } from '../core/workflow/task-context.ts';
+import { taskContextJson, taskEnvironment, type TaskIdentity } from '../core/workflow/parameters/task-context.ts';
 import type { ProcessLaunch } from '../executors/executor.ts';
 import type { PinFacts, TaskOffer } from '../store/store.ts';
 import type { TaskPlugin } from '../tasks/task.ts';
 
-/** What an attempt comes to once its parameters are resolved and its pins were found readable. */
+/** What there is to start for an attempt, once its pins were found readable and its parameters are resolved. NOTHING: it has succeeded as it stands. */
 export type Prepared =
   | { readonly kind: 'NOTHING' }
   | { readonly kind: 'PROCESS'; readonly launch: Omit<ProcessLaunch, 'id' | 'runId'> };

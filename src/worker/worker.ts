@@ -128,7 +128,7 @@ export class Worker {
     return current;
   }
 
-  /** Its process runs, for all that is known: it has not failed, and the reconciler comes back to it. */
+  /** The process was started, but that could not be recorded. The attempt has not failed: the reconciler finds it and goes on from there. */
   #leave(offer: TaskOffer, error: unknown): void {
     this.#forget(offer);
     this.#options.log.error('the start of a task could not be recorded and is tried again', {

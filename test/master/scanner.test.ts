@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAssetKey, type AssetKey } from '../../src/core/asset/key.ts';
 import { type Poll, unreadable } from '../../src/core/asset/poll.ts';
 import type { Asset } from '../../src/core/asset/state.ts';
-import { fullEveryMs, needsRecording, pauseAfter } from '../../src/master/table-reader.ts';
+import { fullEveryMs, needsRecording, pauseAfter } from '../../src/master/scan-policy.ts';
 import { Scanner } from '../../src/master/scanner.ts';
 import { type SimulatedClock, simulatedClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';
@@ -34,8 +34,8 @@ const target = (table: string): ScanTarget => ({
   cursor: { v: 1 },
   revision: 1,
   failures: 0,
-  wantsIdle: false,
-  asks: 0,
+  mustRecord: false,
+  scanRequests: 0,
 });
 
 const idle: Poll = { ...unreadable({ v: 1 }, '', true), outcome: { kind: 'NONE' } };
@@ -51,13 +51,13 @@ const scannerOver = (tables: readonly string[], answer: (table: string) => Promi
   const asked = new Map<string, number>();
   const loads: string[] = [];
   const now = (table: string): ScanTarget => {
-    const asks = asked.get(table) ?? 0;
-    return { ...target(table), asks, wantsIdle: asks > 0 };
+    const scanRequests = asked.get(table) ?? 0;
+    return { ...target(table), scanRequests, mustRecord: scanRequests > 0 };
   };
   const assets = {
     scanTargets: async (which?: unknown) => {
       loads.push(which === 'WANTED' ? 'WANTED' : 'ALL');
-      return tables.map(now).filter(({ wantsIdle }) => wantsIdle || which !== 'WANTED');
+      return tables.map(now).filter(({ mustRecord }) => mustRecord || which !== 'WANTED');
     },
     recordPoll: async (of: AssetKey): Promise<RecordReceipt> => {
       const table = of.slice('paimon://db/'.length);
@@ -230,6 +230,6 @@ describe('pauses and depth', () => {
     const before = { failures: 0, reason: null };
     expect(needsRecording({ ...target('a'), cursor: null }, idle, before)).toBe(true);
     expect(needsRecording(target('a'), idle, before)).toBe(false);
-    expect(needsRecording({ ...target('a'), wantsIdle: true }, idle, before)).toBe(true);
+    expect(needsRecording({ ...target('a'), mustRecord: true }, idle, before)).toBe(true);
   });
 });

@@ -55,7 +55,7 @@ export async function scene(): Promise<Scene> {
         onWait: () => {},
       });
       const engine = new Engine({ ...connections, dialect: postgresDialect(clock.now), nonce, sha256 });
-      engine.owns(generation);
+      engine.setGeneration(generation);
       const store = assemble(engine, (what, error) => {
         throw new Error(what, { cause: error });
       });

@@ -121,7 +121,7 @@ describePostgres('PostgreSQL: schema and sessions', () => {
   test('numbers that would be rounded and texts that cannot be kept are refused, 64-bit ones are exact', async () => {
     const { database, owner } = await scene();
     await owner();
-    const { writer, reader, lane } = await openPostgres({
+    const { writer, reader, ownerWriter } = await openPostgres({
       url: database.url,
       hook: null,
       poolSize: 2,
@@ -129,7 +129,7 @@ describePostgres('PostgreSQL: schema and sessions', () => {
       onWait: () => {},
     });
     onTestFinished(async () => {
-      for (const db of [writer, reader, lane]) await db.destroy();
+      for (const db of [writer, reader, ownerWriter]) await db.destroy();
     });
     const insert = (name: string, code: bigint | number) =>
       writer.insertInto('t_ds_code_sequence').values({ name, next_code: code }).execute();
@@ -145,7 +145,7 @@ describePostgres('PostgreSQL: schema and sessions', () => {
   test('reads of one view see one state, whatever is committed meanwhile', async () => {
     const { database, owner } = await scene();
     await owner();
-    const { writer, reader, lane } = await openPostgres({
+    const { writer, reader, ownerWriter } = await openPostgres({
       url: database.url,
       hook: null,
       poolSize: 2,
@@ -162,7 +162,7 @@ describePostgres('PostgreSQL: schema and sessions', () => {
     await expect(reader.transaction().execute((tx) => tx.deleteFrom('t_ds_code_sequence').execute())).rejects.toThrow(
       /read-only/,
     );
-    for (const db of [writer, reader, lane]) await db.destroy();
+    for (const db of [writer, reader, ownerWriter]) await db.destroy();
   });
 
   test('hints reach other processes, and nobody hears its own twice', async () => {

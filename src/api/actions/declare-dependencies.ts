@@ -1,10 +1,11 @@
 import { type DependencyRow, parseDependencyRows, withDependencies } from '../../core/declaration/dependency-rows.ts';
 import { SluiceError } from '../../core/errors.ts';
+import { valueOrThrow } from '../../core/result.ts';
 import type { WorkflowDefinition } from '../../core/workflow/definition.ts';
 import type { ApplyPlanBody } from '../contract/apply.ts';
 import { applyDeclaration } from './declare.ts';
 import type { ApiDeps } from '../deps.ts';
-import { DeclarationError } from '../http/problems.ts';
+import { refusalOf } from '../http/problems.ts';
 
 /** How often it is tried again where somebody else changed the same workflow meanwhile. */
 const ATTEMPTS = 3;
@@ -12,10 +13,7 @@ const ATTEMPTS = 3;
 /** Adds the rows of RFC 5.3 to the workflows and tasks that they name, all or nothing. */
 export const declareDependencies = async (deps: ApiDeps, project: string, body: unknown): Promise<ApplyPlanBody> => {
   const parsed = parseDependencyRows(body);
-  if (!parsed.ok) {
-    const [first] = parsed.problems;
-    throw new DeclarationError(first?.code ?? 'BAD_REQUEST', first?.detail ?? 'Correct the rows.', parsed.problems);
-  }
+  if (!parsed.ok) throw refusalOf(parsed.problems);
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await declare(deps, project, parsed.rows);
@@ -33,11 +31,7 @@ const declare = async (deps: ApiDeps, project: string, rows: readonly Dependency
     const workflow = workflowOf(workflows, row);
     named.set(workflow, [...(named.get(workflow) ?? []), row]);
   }
-  const declared = [...named].map(([workflow, its]) => {
-    const changed = withDependencies(workflow, its);
-    if (changed.ok) return changed.value;
-    throw new SluiceError(changed.problem.code, changed.problem.detail);
-  });
+  const declared = [...named].map(([workflow, its]) => valueOrThrow(withDependencies(workflow, its)));
   const expect = new Map([...named.keys()].map(({ name, version }) => [name, version]));
   const declaration = { project, assets: [], workflows: declared };
   return applyDeclaration(deps, declaration, { dryRun: false, strict: false, expect });

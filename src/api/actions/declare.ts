@@ -1,5 +1,6 @@
 import type { AssetKey } from '../../core/asset/key.ts';
 import type { ApplyPlan, ProjectDeclaration } from '../../core/declaration/declaration.ts';
+import { waitConditions } from '../../core/workflow/task-wait.ts';
 import type { ApplyOptions, Store } from '../../store/store.ts';
 import type { ApplyPlanBody } from '../contract/apply.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -8,8 +9,8 @@ import type { ApiDeps } from '../deps.ts';
 const FIRST_LOOK_MS = 5_000;
 
 /**
- * Applies, after a look at the tables that no scan has read yet. The look needs the assets to be registered, so they are written first, once a
- * dry run has shown that the whole can be applied.
+ * Applies a declaration. Tables that no scan has read yet are scanned first, so that the groups begin after what is there already. A scan
+ * needs the assets to be registered: so they are applied alone before, once a dry run has shown that the whole can be applied.
  */
 export const applyDeclaration = async (
   deps: Pick<ApiDeps, 'store' | 'scanNow'>,
@@ -30,11 +31,12 @@ export const applyDeclaration = async (
 
 /** Assets that the declared groups wait for, that have a location and that no scan has read. */
 const neverRead = async (store: Store, declaration: ProjectDeclaration): Promise<readonly AssetKey[]> => {
-  const named = declaration.workflows.flatMap((workflow) =>
-    [...workflow.groups, ...workflow.tasks.flatMap(({ wait }) => wait?.groups ?? [])].flatMap((group) =>
-      group.conditions.map(({ assetKey }) => assetKey),
-    ),
-  );
+  const named = declaration.workflows
+    .flatMap(({ groups, tasks }) => [
+      ...groups.flatMap(({ conditions }) => conditions),
+      ...tasks.flatMap(waitConditions),
+    ])
+    .map(({ assetKey }) => assetKey);
   const targets = named.length === 0 ? [] : await store.assets.scanTargets([...new Set(named)]);
   return targets.filter(({ cursor }) => cursor === null).map(({ asset }) => asset.key);
 };

@@ -1,5 +1,6 @@
 import { type AssetKey, parseAssetKey } from '../../core/asset/key.ts';
 import { SluiceError } from '../../core/errors.ts';
+import { valueOrThrow } from '../../core/result.ts';
 import type { AssetDetails, RunDetails, Store } from '../../store/store.ts';
 
 const isCode = (text: string): boolean => /^\d+$/.test(text);
@@ -18,16 +19,12 @@ export const projectName = async (store: Store, codeOrName: string): Promise<str
   );
 };
 
-/** The same for a request that may make the project: a name that nobody uses yet is fine, a code is not. */
+/** The same for a request that may make a new project: any name will do then, but a code must be one that was given. */
 export const projectNameFor = async (store: Store, codeOrName: string): Promise<string> =>
   isCode(codeOrName) ? projectName(store, codeOrName) : codeOrName;
 
 /** The canonical key of a path segment. Throws BAD_ASSET_KEY. */
-export const keyOf = (text: string): AssetKey => {
-  const parsed = parseAssetKey(text);
-  if (!parsed.ok) throw new SluiceError(parsed.problem.code, parsed.problem.detail);
-  return parsed.value;
-};
+export const keyOf = (text: string): AssetKey => valueOrThrow(parseAssetKey(text));
 
 /** The key of an asset that is named by key or by code: no key is a number. Throws BAD_ASSET_KEY, UNKNOWN_ASSET. */
 export const namedKey = async (store: Store, keyOrCode: string): Promise<AssetKey> =>

@@ -1,31 +1,9 @@
 import type { StatedEvent } from '../../core/asset/event.ts';
 import { parseAssetKey } from '../../core/asset/key.ts';
+import { isLong } from '../../core/json.ts';
 import { ok, refuse, type Result } from '../../core/result.ts';
 import { type EpochMs, parseTime } from '../../core/time.ts';
 import type { EventInput } from '../contract/asset-events.ts';
-
-const LONG_MAX = 2n ** 63n - 1n;
-
-/** Nothing said yet. */
-export const EMPTY_EVENT: Omit<StatedEvent, 'assetKey' | 'eventType' | 'sourceType'> = {
-  eventId: null,
-  snapshotId: null,
-  schemaId: null,
-  watermark: null,
-  commitKind: null,
-  commitTime: null,
-  deltaRecordCount: null,
-  partitionKey: null,
-  sequenceNumber: null,
-  dataChange: null,
-  tableId: null,
-  checkName: null,
-  checkRunId: null,
-  startedAt: null,
-  tag: null,
-  backfill: null,
-  payload: null,
-};
 
 /** A pushed event whose shape was checked, as the store takes it. `fallbackId` stands where the sender gave no eventId. */
 export const statedEvent = (input: EventInput, fallbackId: string | null): Result<StatedEvent> => {
@@ -74,7 +52,7 @@ const readTime = (time: Given<string | number>): EpochMs | null | undefined =>
 const readLong = (count: Given<string | number>): bigint | null | undefined => {
   if (count === undefined || count === null) return null;
   const value = BigInt(count);
-  return value <= LONG_MAX && value >= -LONG_MAX - 1n ? value : undefined;
+  return isLong(value) ? value : undefined;
 };
 
 const readPayload = (payload: unknown): string | null => {

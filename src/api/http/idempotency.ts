@@ -16,7 +16,7 @@ declare module 'fastify' {
     repeats?: Repeats;
   }
   interface FastifyRequest {
-    /** The same was asked before under the same key, and nobody knows what came of it: the server died, or is still at it. */
+    /** The same request came before under the same key and has no answer yet: the server died in it, or is still working on it. */
     repetition: boolean;
   }
 }

@@ -16,6 +16,12 @@ export class DeclarationError extends SluiceError {
   }
 }
 
+/** The refusal of what a request declares. Its own sentence is that of the first problem. */
+export const refusalOf = (problems: readonly FileProblem[]): DeclarationError => {
+  const [first] = problems;
+  return new DeclarationError(first?.code ?? 'BAD_REQUEST', first?.detail ?? 'Correct the request.', problems);
+};
+
 /** Every error leaves as a problem document (RFC 9457), 404s and malformed requests included; what is our own fault says nothing of its inside. */
 export const answerProblems = (app: App, methods: Methods, log: Log): void => {
   app.setNotFoundHandler((request, reply) => answerNoRoute(request, reply, methods));

@@ -15,7 +15,7 @@ import type { ApiDeps } from '../deps.ts';
 const ApplyWithFile = Type.Object({ ...ApplyInput.properties, declaration: ApplyFile });
 const BODY_LIMIT = 5 * 1024 * 1024;
 
-/** What a file declares, and the projects that came of it. */
+/** Applies what a file declares, and lists the projects that there are. */
 export const applyRoutes: Routes = (app, deps) => {
   app.get(
     '/projects',

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { StatedEvent } from '../../core/asset/event.ts';
+import { NOTHING_STATED, type StatedEvent } from '../../core/asset/event.ts';
 import type { AssetKey } from '../../core/asset/key.ts';
 import type { Asset } from '../../core/asset/state.ts';
 import { SluiceError } from '../../core/errors.ts';
@@ -10,7 +10,6 @@ import { AssetParams, OptionalBody, PageOf, PageQuery } from '../contract/common
 import type { ApiDeps } from '../deps.ts';
 import { assetOf } from '../actions/find.ts';
 import { answerStated } from '../views/receipts.ts';
-import { EMPTY_EVENT } from '../actions/stated-event.ts';
 import { stateBody, versionBody } from '../views/assets.ts';
 import { pageBody, timeOrNull } from '../views/common.ts';
 
@@ -133,7 +132,7 @@ const approval = (
   body: Type.Static<typeof ApproveSchemaInput>,
   idempotencyKey: string | string[] | undefined,
 ): StatedEvent => ({
-  ...EMPTY_EVENT,
+  ...NOTHING_STATED,
   assetKey,
   eventType: body.decision === 'REJECT' ? 'SCHEMA_CHANGE_REJECTED' : 'SCHEMA_CHANGE_APPROVED',
   sourceType: 'USER',

@@ -1,16 +1,11 @@
 import Type from 'typebox';
-import { formatAssetKey } from '../../core/asset/key.ts';
-import type { Asset } from '../../core/asset/state.ts';
-import { parseAsset } from '../../core/declaration/parse.ts';
-import type { Place } from '../../core/declaration/read.ts';
-import { SluiceError } from '../../core/errors.ts';
 import type { Routes } from '../app.ts';
 import { ApplyPlanBody } from '../contract/apply.ts';
 import { AssetBody, AssetDetailsBody, AssetRegistration, AssetStateBody } from '../contract/assets.ts';
 import { AssetParams, PageOf, PageQuery, ProjectParam } from '../contract/common.ts';
 import { applyDeclaration } from '../actions/declare.ts';
-import { DeclarationError } from '../http/problems.ts';
-import { assetOf, keyOf, projectName, projectNameFor } from '../actions/find.ts';
+import { assetOf, projectName, projectNameFor } from '../actions/find.ts';
+import { readRegistration } from '../actions/registration.ts';
 import { namedPage } from '../views/named-page.ts';
 import { assetBody, assetDetailsBody, stateBody } from '../views/assets.ts';
 
@@ -34,7 +29,11 @@ export const assetRoutes: Routes = (app, deps) => {
     },
     async ({ params, body }) => {
       const project = await projectNameFor(store, params.projectCode);
-      return applyDeclaration(deps, { project, assets: [read(body)], workflows: [] }, { dryRun: false, strict: false });
+      return applyDeclaration(
+        deps,
+        { project, assets: [readRegistration(body)], workflows: [] },
+        { dryRun: false, strict: false },
+      );
     },
   );
   app.get(
@@ -105,38 +104,4 @@ const oneAssetRoutes: Routes = (app, { store }) => {
     },
     async ({ params }) => stateBody((await assetOf(store, params.projectCode, params.assetKey)).state),
   );
-};
-
-const read = (body: AssetRegistration): Asset => {
-  const place: Place = { path: [], problems: [] };
-  const asset = parseAsset(place, withKey(body));
-  const [first] = place.problems;
-  if (asset !== null && first === undefined) return asset;
-  throw new DeclarationError(first?.code ?? 'BAD_REQUEST', first?.detail ?? 'Correct the asset.', place.problems);
-};
-
-/** The RFC's names of an asset's parts beside its key, or instead of it. Throws BAD_REQUEST where they disagree. */
-const withKey = (body: AssetRegistration): object => {
-  const { assetKey, storageFormat, sourceType, catalogName, databaseName, tableName, partitionExpr: _, ...rest } = body;
-  const format = (storageFormat ?? sourceType)?.toLowerCase();
-  const whole = typeof format === 'string' && typeof databaseName === 'string' && typeof tableName === 'string';
-  const composed = whole
-    ? formatAssetKey({
-        format,
-        catalog: catalogName ?? 'default',
-        database: databaseName,
-        table: tableName,
-        branch: 'main',
-      })
-    : undefined;
-  const keys = [rest.key, assetKey, composed].flatMap((key) => (key === undefined ? [] : keyOf(key)));
-  const [key] = keys;
-  if (key === undefined)
-    throw new SluiceError(
-      'BAD_REQUEST',
-      'Add "key" to body: it names the table, as in paimon://ods_db/ods_order_latest.',
-    );
-  const other = keys.find((each) => each !== key);
-  if (other !== undefined) throw new SluiceError('BAD_REQUEST', `Name one table: the body names ${key} and ${other}.`);
-  return { ...rest, key };
 };

@@ -1,24 +1,11 @@
 import Type from 'typebox';
-import type { WorkflowDeclaration } from '../../core/declaration/declaration.ts';
-import type { Place } from '../../core/declaration/read.ts';
-import { parseWorkflow } from '../../core/declaration/workflow.ts';
 import { SluiceError } from '../../core/errors.ts';
-import { isoTime } from '../../core/time.ts';
 import type { Routes } from '../app.ts';
 import { WorkflowInFile } from '../contract/apply-file.ts';
-import { PageOf, PageQuery, ProjectParam } from '../contract/common.ts';
-import {
-  ReleaseInput,
-  SavedWorkflowBody,
-  WorkflowBody,
-  WorkflowInput,
-  WorkflowVersionBody,
-} from '../contract/workflows.ts';
-import { applyDeclaration } from '../actions/declare.ts';
-import type { ApiDeps } from '../deps.ts';
-import { DeclarationError } from '../http/problems.ts';
+import { ProjectParam } from '../contract/common.ts';
+import { ReleaseInput, SavedWorkflowBody, WorkflowBody, WorkflowInput } from '../contract/workflows.ts';
 import { projectName, projectNameFor } from '../actions/find.ts';
-import { pageBody } from '../views/common.ts';
+import { ifDeclaredSo, readWorkflow, saveWorkflow } from '../actions/save-workflow.ts';
 import { workflowBody } from '../views/workflows.ts';
 
 const Params = Type.Object({
@@ -34,7 +21,6 @@ const PATH = '/projects/:projectCode/workflow-definitions';
 /** Workflow definitions: made, changed, put online and offline, removed. */
 export const workflowAdminRoutes: Routes = (app, deps) => {
   savingRoutes(app, deps);
-  versionRoutes(app, deps);
   const { definitions } = deps.store;
   app.post(
     `${PATH}/:code/release`,
@@ -92,9 +78,10 @@ const savingRoutes: Routes = (app, deps) => {
     },
     async ({ params, query, body, repetition }, reply) => {
       const project = await projectNameFor(deps.store, params.projectCode);
-      const workflow = read(body, deps);
-      const made = repetition ? await asItStands(deps, project, workflow) : null;
-      const saved = made ?? (await save(deps, project, workflow, { strict: query.strict ?? false, version: 0 }));
+      const workflow = readWorkflow(deps, body);
+      const made = repetition ? await ifDeclaredSo(deps, project, workflow) : null;
+      const saved =
+        made ?? (await saveWorkflow(deps, project, workflow, { strict: query.strict ?? false, version: 0 }));
       return reply.code(201).send(saved);
     },
   );
@@ -124,86 +111,16 @@ const savingRoutes: Routes = (app, deps) => {
     async ({ params, query, body }) => {
       const project = await projectName(deps.store, params.projectCode);
       const before = await definitions.workflow(project, params.code);
-      const workflow = read(body, deps);
+      const workflow = readWorkflow(deps, body);
       if (workflow.name !== before.name)
         throw new SluiceError(
           'BAD_REQUEST',
           `Keep the name ${before.name}: a workflow of another name is another workflow.`,
         );
-      return save(deps, project, workflow, { strict: query.strict ?? false, version: query.version ?? before.version });
+      return saveWorkflow(deps, project, workflow, {
+        strict: query.strict ?? false,
+        version: query.version ?? before.version,
+      });
     },
   );
-};
-
-const versionRoutes: Routes = (app, { store }) => {
-  const { definitions } = store;
-  app.get(
-    `${PATH}/:code/versions`,
-    {
-      config: { permission: 'read' },
-      schema: {
-        operationId: 'listWorkflowVersions',
-        tags,
-        summary: 'Its versions, newest first.',
-        params: Params,
-        querystring: Type.Object(PageQuery),
-        response: { 200: PageOf(WorkflowVersionBody) },
-      },
-    },
-    async ({ params, query }) => {
-      const { code } = await definitions.workflow(await projectName(store, params.projectCode), params.code);
-      const page = await definitions.versions(code, query);
-      return pageBody(page, (version) => ({ ...version, createTime: isoTime(version.createTime) }));
-    },
-  );
-  app.get(
-    `${PATH}/:code/versions/:version`,
-    {
-      config: { permission: 'read' },
-      schema: {
-        operationId: 'getWorkflowVersion',
-        tags,
-        summary: 'The workflow as that version had it.',
-        params: Type.Object({ ...Params.properties, version: Type.Integer({ minimum: 1 }) }),
-        response: { 200: WorkflowBody },
-      },
-    },
-    async ({ params }) => {
-      const { code } = await definitions.workflow(await projectName(store, params.projectCode), params.code);
-      return workflowBody(await definitions.version(code, params.version));
-    },
-  );
-};
-
-const read = (body: unknown, deps: ApiDeps): WorkflowDeclaration => {
-  const place: Place = { path: [], problems: [] };
-  const workflow = parseWorkflow(place, body, deps.declarations);
-  const [first] = place.problems;
-  if (workflow !== null && first === undefined) return workflow;
-  throw new DeclarationError(first?.code ?? 'BAD_REQUEST', first?.detail ?? 'Correct the workflow.', place.problems);
-};
-
-/** The workflow, if it is there and just what is declared: a request before this one has made it. */
-const asItStands = async (
-  deps: ApiDeps,
-  project: string,
-  workflow: WorkflowDeclaration,
-): Promise<SavedWorkflowBody | null> => {
-  const declaration = { project, assets: [], workflows: [workflow] };
-  const { lines, warnings } = await applyDeclaration(deps, declaration, { dryRun: true, strict: false });
-  if (lines.some(({ action }) => action !== 'UNCHANGED')) return null;
-  return { ...workflowBody(await deps.store.definitions.workflow(project, workflow.name)), plan: lines, warnings };
-};
-
-const save = async (
-  deps: ApiDeps,
-  project: string,
-  workflow: WorkflowDeclaration,
-  { strict, version }: { readonly strict: boolean; readonly version: number },
-): Promise<SavedWorkflowBody> => {
-  const declaration = { project, assets: [], workflows: [workflow] };
-  const expect = new Map([[workflow.name, version]]);
-  const { lines, warnings } = await applyDeclaration(deps, declaration, { dryRun: false, strict, expect });
-  const saved = await deps.store.definitions.workflow(project, workflow.name);
-  return { ...workflowBody(saved), plan: lines, warnings };
 };

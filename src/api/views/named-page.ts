@@ -23,7 +23,7 @@ export const namedPage = <T, B>(
   return { items: items.map(body), nextCursor: more ? Buffer.from(PREFIX + nameOf(last)).toString('base64url') : null };
 };
 
-/** Behind the one named, or where it stood if it is gone. */
+/** Where the page begins: after the item that the cursor names, or where that would stand if it is no longer there. */
 const after = <T>(sorted: readonly T[], nameOf: (item: T) => string, cursor: string): number => {
   const text = Buffer.from(cursor, 'base64url').toString();
   if (!text.startsWith(PREFIX))

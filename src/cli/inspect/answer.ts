@@ -70,10 +70,10 @@ export async function ask(request: Request): Promise<Answer> {
       format,
     };
   const poll = await source.poll(table, saved?.cursor ?? null, { firstReadLimit: Number.MAX_SAFE_INTEGER });
-  return told(request, format, poll, saved);
+  return answerOf(request, format, poll, saved);
 }
 
-function told(request: Request, format: string, poll: Poll, saved: SavedCursor | null): Answer {
+function answerOf(request: Request, format: string, poll: Poll, saved: SavedCursor | null): Answer {
   const readable = poll.outcome.kind !== 'UNREADABLE' && poll.cursor !== null;
   const next = readable ? { format, cursor: poll.cursor, schema: poll.schema ?? saved?.schema ?? null } : null;
   const commits = request.since === null || !readable ? poll.commits : commitsAfter(request.since, poll);

@@ -66,6 +66,6 @@ export interface Leaf {
   /** The values compared, in words: "a version newer than 4", "5 (APPEND), quality UNKNOWN". */
   readonly needed: string;
   readonly actual: string;
-  /** Since when met and code are what they are. */
+  /** Since when `met` and `code` have had these values. */
   readonly since: EpochMs;
 }

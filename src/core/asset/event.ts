@@ -57,6 +57,27 @@ export interface StatedEvent {
   readonly payload: string | null;
 }
 
+/** A statement in which nothing is stated: what events that Sluice derives, or makes of a decision, are built on. */
+export const NOTHING_STATED: Omit<StatedEvent, 'assetKey' | 'eventType' | 'sourceType'> = {
+  eventId: null,
+  snapshotId: null,
+  schemaId: null,
+  watermark: null,
+  commitKind: null,
+  commitTime: null,
+  deltaRecordCount: null,
+  partitionKey: null,
+  sequenceNumber: null,
+  dataChange: null,
+  tableId: null,
+  checkName: null,
+  checkRunId: null,
+  startedAt: null,
+  tag: null,
+  backfill: null,
+  payload: null,
+};
+
 /** RECORDED changed or may change the state; IGNORED_STALE is older than what is known; HINT asks for a look at the table. */
 export type EventStatus = 'RECORDED' | 'IGNORED_STALE' | 'HINT' | 'CONFIRMED' | 'UNCONFIRMED';
 

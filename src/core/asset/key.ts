@@ -110,3 +110,9 @@ export const assetName = (key: AssetKey): AssetName => {
   const parts = split(key);
   return nameOf(typeof parts === 'string' ? { format: '', path: ['', key], branch: undefined } : parts);
 };
+
+/** The alias of an asset that nobody has named one for: its table's name, with `_` for what the name of a parameter cannot hold. */
+export const defaultAlias = (key: AssetKey): string => {
+  const name = assetName(key).table.replace(/\W/g, '_');
+  return /^\d/.test(name) ? `_${name}` : name;
+};

@@ -5,7 +5,6 @@ import {
   asInstant,
   complain,
   type FieldShape,
-  isRaw,
   outcome,
   type Reader,
   readChoice,
@@ -19,7 +18,8 @@ import {
   readTexts,
   valueOf,
 } from './group-fields.ts';
-import { type AssetKey, assetName, parseAssetKey } from '../asset/key.ts';
+import { isMapping } from './read.ts';
+import { type AssetKey, defaultAlias, parseAssetKey } from '../asset/key.ts';
 
 const SHAPE: FieldShape = {
   known: [
@@ -50,12 +50,6 @@ const SHAPE: FieldShape = {
 
 const ALIAS = /^[A-Za-z_]\w*$/;
 
-/** The table's name as an alias: what a parameter name cannot hold becomes an underscore. */
-const defaultAlias = (key: AssetKey): string => {
-  const name = assetName(key).table.replace(/\W/g, '_');
-  return /^\d/.test(name) ? `_${name}` : name;
-};
-
 const readAlias = (reader: Reader, key: AssetKey): string => {
   const alias = readText(reader, 'alias') ?? defaultAlias(key);
   if (!ALIAS.test(alias)) {
@@ -70,8 +64,8 @@ const readAlias = (reader: Reader, key: AssetKey): string => {
 const readWatermark = (reader: Reader): EpochMs | null => {
   const raw = valueOf(reader, 'watermark');
   if (raw === undefined) return null;
-  const gte = isRaw(raw) ? raw['gte'] : undefined;
-  const extra = isRaw(raw) ? Object.keys(raw).find((key) => key !== 'gte') : undefined;
+  const gte = isMapping(raw) ? raw['gte'] : undefined;
+  const extra = isMapping(raw) ? Object.keys(raw).find((key) => key !== 'gte') : undefined;
   const instant = asInstant(gte);
   if (typeof gte === 'string' && (gte.includes('$[') || gte === 'PERIOD_END')) {
     complain(reader, `"watermark" with ${gte} is not supported by this version: write an ISO 8601 time with a zone.`);
@@ -113,7 +107,7 @@ const conditionOf = (reader: Reader, assetKey: AssetKey): Condition => ({
  * `qualityChecks` alone means `qualityStatus: PASSED`: naming checks that nobody asks for would silently do nothing.
  */
 export const conditionFromDeclaration = (raw: unknown, where: string): Result<Condition> => {
-  if (!isRaw(raw)) return refuse('BAD_FILE', `${where}: write a mapping that begins with "assetKey".`);
+  if (!isMapping(raw)) return refuse('BAD_FILE', `${where}: write a mapping that begins with "assetKey".`);
   const text = raw['assetKey'];
   if (typeof text !== 'string') return refuse('BAD_FILE', `${where}: add "assetKey", such as paimon://ods_db/orders.`);
   const key = parseAssetKey(text);

@@ -1,7 +1,7 @@
 import { conditionFromDeclaration } from './condition.ts';
 import type { Condition } from '../asset/condition.ts';
 import type { DependencyGroup } from '../asset/group.ts';
-import { groupFromDeclaration, refuseEndless, taskGroupFromDeclaration, validateGroup } from './group.ts';
+import { groupFromDeclaration, refuseNeverWaiting, taskGroupFromDeclaration, validateGroup } from './group.ts';
 import type { WorkflowDeclaration } from './declaration.ts';
 import {
   at,
@@ -184,7 +184,7 @@ const groupWith = (
     .map(({ condition }) => condition)
     .filter((one) => !kept.some((other) => other.assetKey === one.assetKey));
   const group = validateGroup({ ...base.value, enabled, conditions: [...kept, ...added] });
-  return group.ok && owner === 'WORKFLOW' ? refuseEndless(group.value) : group;
+  return group.ok && owner === 'WORKFLOW' ? refuseNeverWaiting(group.value) : group;
 };
 
 /** A group of this name with every default, to which the conditions are added. */

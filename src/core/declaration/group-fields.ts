@@ -1,9 +1,7 @@
 import { nearest } from '../nearest.ts';
 import { ok, type Problem, type Result, refuse } from '../result.ts';
 import { type EpochMs, parseTime } from '../time.ts';
-
-/** A mapping as a file or a request holds it, before anything is known about its values. */
-export type Raw = Readonly<Record<string, unknown>>;
+import type { Fields } from './read.ts';
 
 /** What a mapping may hold; a field of `notYet` is a known one that this version does not support, with what to do instead. */
 export interface FieldShape {
@@ -14,12 +12,9 @@ export interface FieldShape {
 /** Reads fields of one mapping. The first problem is kept, with where it stands in words; reading goes on with the fallback. */
 export interface Reader {
   readonly where: string;
-  readonly raw: Raw;
+  readonly raw: Fields;
   problem: Problem | null;
 }
-
-export const isRaw = (value: unknown): value is Raw =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export const complain = (reader: Reader, detail: string, code: Problem['code'] = 'BAD_FILE'): void => {
   reader.problem ??= { code, detail: `${reader.where}: ${detail}` };
@@ -35,7 +30,7 @@ const shown = (value: unknown): string =>
       );
 
 /** A reader over the mapping; unknown fields and those not supported yet are problems. */
-export const readerOf = (where: string, raw: Raw, shape: FieldShape): Reader => {
+export const readerOf = (where: string, raw: Fields, shape: FieldShape): Reader => {
   const reader: Reader = { where, raw, problem: null };
   for (const key of Object.keys(raw)) {
     if (shape.known.includes(key)) continue;

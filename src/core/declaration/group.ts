@@ -5,9 +5,7 @@ import {
   asId,
   complain,
   type FieldShape,
-  isRaw,
   outcome,
-  type Raw,
   type Reader,
   readChoice,
   readerOf,
@@ -16,6 +14,7 @@ import {
   readText,
   valueOf,
 } from './group-fields.ts';
+import { type Fields, isMapping } from './read.ts';
 import type { DependencyGroup, StartFrom } from '../asset/group.ts';
 import { type AssetKey, parseAssetKey } from '../asset/key.ts';
 
@@ -62,7 +61,7 @@ const startFromAsset = (reader: Reader, text: string, value: unknown): readonly 
 const readStartFrom = (reader: Reader, conditions: readonly Condition[]): StartFrom => {
   const raw = valueOf(reader, 'startFrom') ?? 'NEXT';
   if (raw === 'NEXT' || raw === 'CURRENT') return raw;
-  if (!isRaw(raw)) {
+  if (!isMapping(raw)) {
     complain(reader, '"startFrom" must be NEXT, CURRENT, or a mapping of asset keys to version ids.');
     return 'NEXT';
   }
@@ -115,13 +114,13 @@ export const validateGroup = (group: DependencyGroup): Result<DependencyGroup> =
 };
 
 /** A group that starts runs must wait for something new. */
-export const refuseEndless = (group: DependencyGroup): Result<DependencyGroup> => {
+export const refuseNeverWaiting = (group: DependencyGroup): Result<DependencyGroup> => {
   if (group.conditions.some((condition) => condition.snapshotRequired)) return ok(group);
   const detail = 'it would fire for ever: let at least one condition have "snapshotRequired: true".';
   return refuse('GROUP_NEVER_WAITS', `Group "${group.name}": ${detail}`);
 };
 
-const readConditions = (raw: Raw, name: string): Result<readonly Condition[]> => {
+const readConditions = (raw: Fields, name: string): Result<readonly Condition[]> => {
   const list = raw['all'];
   if (!Array.isArray(list)) return refuse('BAD_FILE', `Group "${name}": list its conditions under "all".`);
   const conditions: Condition[] = [];
@@ -134,7 +133,7 @@ const readConditions = (raw: Raw, name: string): Result<readonly Condition[]> =>
 };
 
 const groupFrom = (raw: unknown, shape: FieldShape): Result<DependencyGroup> => {
-  if (!isRaw(raw)) return refuse('BAD_FILE', 'A group is a mapping: write {group: NAME, all: [conditions]}.');
+  if (!isMapping(raw)) return refuse('BAD_FILE', 'A group is a mapping: write {group: NAME, all: [conditions]}.');
   const name = raw['group'];
   if (typeof name !== 'string' || !GROUP_NAME.test(name)) {
     return refuse('BAD_FILE', 'A group needs a name under "group": 1 to 100 characters, none of them : / , = @.');
@@ -153,7 +152,7 @@ const groupFrom = (raw: unknown, shape: FieldShape): Result<DependencyGroup> => 
  */
 export const groupFromDeclaration = (raw: unknown): Result<DependencyGroup> => {
   const group = groupFrom(raw, SHAPE);
-  return group.ok ? refuseEndless(group.value) : group;
+  return group.ok ? refuseNeverWaiting(group.value) : group;
 };
 
 /** A group that releases a waiting task, which may well wait for reference data alone: nothing fires twice. Refused like a workflow's group. */

@@ -100,7 +100,7 @@ const refuseDoubles = (place: Place, names: readonly string[]): void => {
     if (names.indexOf(name) < i) complain(place, `"${name}" is declared twice: leave one out or rename it.`);
 };
 
-/** One entry of `assets`, also the body that registers an asset over HTTP; null (said why) if it has no usable key. */
+/** One entry of `assets`, also the body that registers an asset over HTTP; null, with the reason noted at the place, if it has no usable key. */
 export const parseAsset = (place: Place, raw: unknown): Asset | null => {
   const fields = readFields(place, raw, ASSET);
   const text = fields && readRequired(place, fields, 'key');
@@ -108,7 +108,7 @@ export const parseAsset = (place: Place, raw: unknown): Asset | null => {
   const key = take(at(place, 'key'), parseAssetKey(text));
   if (key === null) return null;
   const location = readLocation(place, fields);
-  const seconds = readCount(place, fields, 'pollIntervalSeconds', null, 1, 86_400);
+  const seconds = readCount(place, fields, 'pollIntervalSeconds', { fallback: null, least: 1, most: 86_400 });
   const pushMode = readChoice(place, fields, 'pushMode', ['VERIFY', 'TRUST'], location === null ? 'TRUST' : 'VERIFY');
   if (pushMode === 'VERIFY' && location === null && fields['location'] === undefined)
     complain(

@@ -41,7 +41,9 @@ export const pathText = (path: FilePath): string =>
     '',
   ) || 'the file';
 
-const isFields = (raw: unknown): raw is Fields => typeof raw === 'object' && raw !== null && !Array.isArray(raw);
+/** Is it an object with keys, of which nothing more is known? */
+export const isMapping = (raw: unknown): raw is Fields =>
+  typeof raw === 'object' && raw !== null && !Array.isArray(raw);
 
 const kindOf = (raw: unknown): string => {
   if (raw === null || raw === undefined) return 'nothing';
@@ -49,14 +51,14 @@ const kindOf = (raw: unknown): string => {
   return typeof raw === 'object' ? 'a mapping' : `${JSON.stringify(raw)}`;
 };
 
-/** The mapping at the place, whatever its keys, or null (said why). */
+/** The mapping at the place, whatever its keys, or null, with the reason noted at the place. */
 export const readMapping = (place: Place, raw: unknown): Fields | null => {
-  if (isFields(raw)) return raw;
+  if (isMapping(raw)) return raw;
   complain(place, `Write a mapping of keys to values here, not ${kindOf(raw)}.`);
   return null;
 };
 
-/** The mapping at the place, or null (said why). Keys that the shape does not know are problems; the rest is still read. */
+/** The mapping at the place, or null, with the reason noted at the place. Keys that the shape does not know are problems; the rest is still read. */
 export const readFields = (place: Place, raw: unknown, shape: Shape): Fields | null => {
   const fields = readMapping(place, raw);
   for (const key of Object.keys(fields ?? {})) refuseUnknown(at(place, key), key, shape);
@@ -83,7 +85,7 @@ export const readList = (place: Place, raw: unknown): readonly unknown[] => {
   return [];
 };
 
-/** A text that must be there and not be blank; null (said why) otherwise. */
+/** A text that must be there and not be blank; null otherwise, with the reason noted at the place. */
 export const readRequired = (place: Place, fields: Fields, key: string): string | null => {
   const value = fields[key];
   if (typeof value === 'string' && value.trim() !== '') return value;
@@ -121,14 +123,12 @@ export const readFlag = (place: Place, fields: Fields, key: string, fallback: bo
   return fallback;
 };
 
-/** A whole number from `least` to `most`. */
+/** A whole number from `least` to `most`; `fallback` where the key is absent. */
 export const readCount = <T extends number | null>(
   place: Place,
   fields: Fields,
   key: string,
-  fallback: T,
-  least: number,
-  most: number,
+  { fallback, least, most }: { readonly fallback: T; readonly least: number; readonly most: number },
 ): number | T => {
   const value = fields[key];
   if (value === undefined || value === null) return fallback;
@@ -167,7 +167,7 @@ const PARAMETER: Shape = { known: ['prop', 'direct', 'type', 'value'] };
 export const readParameters = (place: Place, fields: Fields, key: string): readonly Parameter[] => {
   const raw = fields[key];
   const here = at(place, key);
-  const listed = isFields(raw)
+  const listed = isMapping(raw)
     ? Object.entries(raw).map(([prop, value]) => ({ place: at(here, prop), raw: { prop, value } as unknown }))
     : readList(here, raw).map((entry, i) => ({ place: at(here, i), raw: entry }));
   const read = listed.flatMap((entry) => readParameter(entry.place, entry.raw) ?? []);

@@ -26,11 +26,11 @@ export const readWait = (place: Place, fields: Fields, params: Fields, type: str
 
 const readKeys = (place: Place, fields: Fields, type: string): TaskWait | null => {
   const groups = readGroups(at(place, 'groups'), fields['groups']);
-  const lonely = WAIT_KEYS.find((key) => key !== 'groups' && fields[key] !== undefined);
+  const setting = WAIT_KEYS.find((key) => key !== 'groups' && fields[key] !== undefined);
   if (fields['groups'] === undefined && type === ASSET_SENSOR)
     complain(at(place, 'params'), 'Add "groups" to params: without one an ASSET_SENSOR has nothing to wait for.');
-  else if (fields['groups'] === undefined && lonely !== undefined)
-    complain(at(place, lonely), `Add "groups": "${lonely}" says how to wait, and nothing says what for.`);
+  else if (fields['groups'] === undefined && setting !== undefined)
+    complain(at(place, setting), `Add "groups": "${setting}" says how to wait, and nothing says what for.`);
   const timeoutMinutes = readMinutes(place, fields);
   const onTimeout = readChoice(place, fields, 'onTimeout', ['FAIL', 'SUCCEED', 'WARN']);
   if (fields['onTimeout'] !== undefined && timeoutMinutes === null)

@@ -26,6 +26,7 @@ import { nearest } from '../nearest.ts';
 import type { Result } from '../result.ts';
 import type { TaskDefinition } from '../workflow/definition.ts';
 import { buildGraph } from '../workflow/graph.ts';
+import { isTimezone } from '../workflow/parameters/zone.ts';
 import { waitProblems } from '../workflow/task-wait.ts';
 
 /** Does a task type take these parameters? An unknown type is a problem too. */
@@ -102,7 +103,7 @@ const TYPES_NOT_YET: Readonly<Record<string, string>> = {
 
 const WEEK_SECONDS = 604_800;
 
-/** One entry of `workflows`; null (said why) if it has no usable name. Problems elsewhere in it are noted and reading goes on. */
+/** One entry of `workflows`; null, with the reason noted at the place, if it has no usable name. Problems elsewhere in it are noted and reading goes on. */
 export const parseWorkflow = (place: Place, raw: unknown, defaults: WorkflowDefaults): WorkflowDeclaration | null => {
   const fields = readFields(place, raw, WORKFLOW);
   const name = fields && readName(place, fields);
@@ -153,14 +154,6 @@ const readTimezone = (place: Place, fields: Fields, fallback: string): string =>
   return fallback;
 };
 
-const isTimezone = (zone: string): boolean => {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }) !== undefined;
-  } catch {
-    return false;
-  }
-};
-
 /** `assetTriggerEnabled: false` takes every group of the workflow out of force without forgetting what it consumed. */
 const readGroups = (place: Place, fields: Fields): readonly DependencyGroup[] => {
   const enabled = readFlag(place, fields, 'assetTriggerEnabled', true);
@@ -199,10 +192,10 @@ const refuseSharedAliases = (groups: readonly { place: Place; group: DependencyG
 
 /** A waiting task has the run's pins beside its own, so its aliases may mean nothing else either. */
 const refuseTaskAliases = (place: Place, { groups, tasks }: WorkflowDeclaration): void => {
-  const silent: Place = { ...place, problems: [] };
+  const unheard: Place = { ...place, problems: [] };
   const waited = tasks.flatMap(({ wait }) => wait?.groups ?? []);
   refuseSharedAliases([
-    ...groups.map((group) => ({ place: silent, group })),
+    ...groups.map((group) => ({ place: unheard, group })),
     ...waited.map((group) => ({ place, group })),
   ]);
 };
@@ -213,14 +206,14 @@ const readTasks = (place: Place, raw: unknown, check: TaskCheck): readonly TaskD
   const tasks = listed.map((task, i) => ({ place: at(place, i), task: parseTask(at(place, i), task, check) }));
   const read = tasks.flatMap(({ task }) => task ?? []);
   const before = place.problems.length;
-  refuseTwins(tasks);
-  for (const { place: where, task } of tasks) if (task !== null) refuseStrangers(where, task, read);
+  refuseSameNames(tasks);
+  for (const { place: where, task } of tasks) if (task !== null) refuseUnknownTasks(where, task, read);
   // A graph of tasks that could not all be read would only repeat what was said above.
   if (place.problems.length === before && read.length === listed.length) take(place, buildGraph(read));
   return read;
 };
 
-const refuseTwins = (tasks: readonly { place: Place; task: TaskDeclaration | null }[]): void => {
+const refuseSameNames = (tasks: readonly { place: Place; task: TaskDeclaration | null }[]): void => {
   const names = new Set<string>();
   for (const { place, task } of tasks) {
     if (task !== null && names.has(task.name))
@@ -229,7 +222,7 @@ const refuseTwins = (tasks: readonly { place: Place; task: TaskDeclaration | nul
   }
 };
 
-const refuseStrangers = (place: Place, task: TaskDeclaration, all: readonly TaskDeclaration[]): void => {
+const refuseUnknownTasks = (place: Place, task: TaskDeclaration, all: readonly TaskDeclaration[]): void => {
   const names = all.map((other) => other.name);
   for (const [i, name] of task.dependsOn.entries()) {
     if (names.includes(name)) continue;
@@ -255,9 +248,13 @@ const parseTask = (place: Place, raw: unknown, check: TaskCheck): TaskDeclaratio
     localParams: readParameters(place, fields, 'localParams'),
     dependsOn: readNames(place, fields, 'dependsOn'),
     flag: readChoice(place, fields, 'flag', ['YES', 'NO']),
-    failRetryTimes: readCount(place, fields, 'failRetryTimes', 0, 0, 1000),
-    failRetryIntervalSeconds: readCount(place, fields, 'failRetryIntervalSeconds', 60, 0, WEEK_SECONDS),
-    timeoutSeconds: readCount(place, fields, 'timeoutSeconds', null, 1, 30 * WEEK_SECONDS),
+    failRetryTimes: readCount(place, fields, 'failRetryTimes', { fallback: 0, least: 0, most: 1000 }),
+    failRetryIntervalSeconds: readCount(place, fields, 'failRetryIntervalSeconds', {
+      fallback: 60,
+      least: 0,
+      most: WEEK_SECONDS,
+    }),
+    timeoutSeconds: readCount(place, fields, 'timeoutSeconds', { fallback: null, least: 1, most: 30 * WEEK_SECONDS }),
     inputs: readKeys(place, fields, 'inputs'),
     outputs: readKeys(place, fields, 'outputs'),
     wait: readWait(place, fields, given, type),

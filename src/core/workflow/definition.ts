@@ -1,7 +1,7 @@
 import type { AssetKey } from '../asset/key.ts';
 import type { DependencyGroup } from '../asset/group.ts';
 
-/** A parameter: DolphinScheduler's Property without its types' zoo; values are text. */
+/** A parameter: DolphinScheduler's Property, of which only the type that is a text is left. */
 export interface Parameter {
   readonly prop: string;
   readonly direct: 'IN' | 'OUT';

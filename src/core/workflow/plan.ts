@@ -7,7 +7,7 @@ import { buildGraph, descendants, predecessors, selectSubgraph, topologicalOrder
 import type { CommandType, TaskRun, WorkflowRun } from './run.ts';
 import { isRunActive, moveRun } from './run-state.ts';
 import type { RunState } from './run-state.ts';
-import { isTaskActive, isTaskHandedOut, isTaskSuccess, isTaskWaiting } from './task-state.ts';
+import { isTaskActive, isTaskHandedOut, isTaskSuccess, isTaskSubmitted } from './task-state.ts';
 import type { TaskState } from './task-state.ts';
 
 /** Everything the plan of a run looks at. */
@@ -221,7 +221,7 @@ const submission = (
 
 /** READY_PAUSE: what runs may finish, nothing begins; a task that would be retried is simply left. */
 function planPausing(view: RunView, broken: RunView): readonly PlanStep[] {
-  const steps = attemptsIn(view, isTaskWaiting).map((attempt): PlanStep => {
+  const steps = attemptsIn(view, isTaskSubmitted).map((attempt): PlanStep => {
     return { kind: 'MOVE_TASK', taskRunId: attempt.id, to: 'PAUSE', reason: 'The run was paused.' };
   });
   if (attemptsIn(view, isTaskHandedOut).length > 0) return steps;
@@ -256,7 +256,7 @@ function planFailing(view: RunView, broken: RunView): readonly PlanStep[] {
 
 /** Ends every active attempt: at once if nobody has it yet, by its executor otherwise; settled: none of the latter. */
 function windDown(view: RunView, reason: string): { readonly steps: readonly PlanStep[]; readonly settled: boolean } {
-  const waiting = attemptsIn(view, isTaskWaiting).map((attempt) => endKilled(attempt, reason));
+  const waiting = attemptsIn(view, isTaskSubmitted).map((attempt) => endKilled(attempt, reason));
   const kills = attemptsIn(view, isTaskHandedOut).map(({ id }): PlanStep => ({ kind: 'KILL', taskRunId: id, reason }));
   return { steps: [...waiting, ...kills], settled: kills.length === 0 };
 }

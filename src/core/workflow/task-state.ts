@@ -69,14 +69,14 @@ const BY_CODE: ReadonlyMap<number, TaskState> = new Map(TASK_STATES.map((state) 
 export const taskStateOf = (code: number): TaskState | undefined => BY_CODE.get(code);
 
 /** Submitted but not handed out: nothing has to be killed to end it. */
-export const isTaskWaiting = (state: TaskState): boolean =>
+export const isTaskSubmitted = (state: TaskState): boolean =>
   state === 'SUBMITTED_SUCCESS' || state === 'DELAY_EXECUTION';
 
 /** Handed out: an executor has it or may have it. */
 export const isTaskHandedOut = (state: TaskState): boolean => state === 'DISPATCH' || state === 'RUNNING_EXECUTION';
 
 /** Waiting or handed out: the run cannot end before it does. */
-export const isTaskActive = (state: TaskState): boolean => isTaskWaiting(state) || isTaskHandedOut(state);
+export const isTaskActive = (state: TaskState): boolean => isTaskSubmitted(state) || isTaskHandedOut(state);
 
 /** Nothing happens to the attempt any more unless a person asks. */
 export const isTaskFinished = (state: TaskState): boolean => !isTaskActive(state);

@@ -8,6 +8,10 @@ import type { TaskDefinition, TaskWait, WorkflowDefinition } from './definition.
 export const groupsInForce = (wait: TaskWait | null): readonly DependencyGroup[] =>
   wait === null ? [] : wait.groups.filter(({ enabled }) => enabled);
 
+/** Every condition that releases the task, of groups that are not in force too. */
+export const waitConditions = ({ wait }: Pick<TaskDefinition, 'wait'>): readonly Condition[] =>
+  (wait?.groups ?? []).flatMap(({ conditions }) => conditions);
+
 /** Where a condition begins: explicit minSnapshotId takes the place of the task's baseline, and reference data has none. */
 export const baselineOf = (wait: TaskWait, condition: Condition): TaskWait['baseline'] =>
   condition.snapshotRequired && condition.minSnapshotId === null ? wait.baseline : 'NONE';

@@ -103,7 +103,7 @@ class LocalExecutor implements Executor {
     await this.#starting.get(files.folder)?.catch(() => {});
     const claim = await this.#lookup.settledClaim(files);
     if (claim.kind === 'STARTED') this.#register(id, files, claim, false);
-    // Died while it claimed, so it ran nothing; but the caller waits for an end.
+    // The wrapper died while it wrote its claim, so it ran nothing. The caller waits for an end nevertheless.
     else if (claim.kind === 'UNFINISHED') this.#report(lost(id, this.#options.clock.now()));
   }
 
@@ -258,7 +258,7 @@ class LocalExecutor implements Executor {
 
   // Ending
 
-  /** `why`: what the attempt's end says, '' if the caller knows better. */
+  /** `why` becomes the reason of the attempt's end; '' if whoever asked for the kill knows the reason. */
   async #kill(running: Running, graceMs: number, why: string): Promise<void> {
     const { clock } = this.#options;
     const at = clock.monotonicMs() + graceMs;

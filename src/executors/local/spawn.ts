@@ -81,13 +81,13 @@ async function checkFolder(cwd: string): Promise<void> {
 function firstWord(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    const voice = child.stdio[3] as Readable | null | undefined;
-    voice?.once('data', (data) => {
-      voice.destroy();
+    const report = child.stdio[3] as Readable | null | undefined;
+    report?.once('data', (data) => {
+      report.destroy();
       resolve(String(data).trim());
     });
-    voice?.once('end', () => resolve(''));
-    voice?.once('error', () => resolve(''));
+    report?.once('end', () => resolve(''));
+    report?.once('error', () => resolve(''));
   });
 }
 

@@ -24,7 +24,7 @@ export interface PostgresConnections {
   /** Statements and what people ask for. */
   readonly writer: Db;
   /** One session, for the master's transactions: they wait in line behind each other, and behind nobody else. */
-  readonly lane: Db;
+  readonly ownerWriter: Db;
   readonly reader: Db;
   readonly relay: HintRelay;
   readonly presence: Presence;
@@ -52,17 +52,17 @@ const exact: CustomTypesConfig = {
 /** Opens a database, and waits for it where it cannot be reached. Throws DATABASE_UNREACHABLE after that, BAD_CONFIG where it cannot be used. */
 export const openPostgres = async (options: PostgresOptions): Promise<PostgresConnections> => {
   const config = clientConfig(options.url);
-  const lanePool = poolOf({ ...config, types: exact }, 1);
+  const ownerPool = poolOf({ ...config, types: exact }, 1);
   const pool = poolOf({ ...config, types: exact }, options.poolSize);
   let ended: Promise<unknown> | undefined;
-  const end = async (): Promise<void> => void (await (ended ??= Promise.all([pool.end(), lanePool.end()])));
+  const end = async (): Promise<void> => void (await (ended ??= Promise.all([pool.end(), ownerPool.end()])));
   try {
     await untilUsable(pool, options);
   } catch (error) {
     await end();
     throw error;
   }
-  const presence = new Presence(lanePool);
+  const presence = new Presence(ownerPool);
   const kysely = (
     over: Pool,
     begin: Begin,
@@ -75,7 +75,7 @@ export const openPostgres = async (options: PostgresOptions): Promise<PostgresCo
   const { hook } = options;
   return {
     writer: kysely(pool, 'BEGIN ISOLATION LEVEL READ COMMITTED', hook),
-    lane: kysely(lanePool, 'BEGIN ISOLATION LEVEL READ COMMITTED', hook, (client) => presence.reserve(client)),
+    ownerWriter: kysely(ownerPool, 'BEGIN ISOLATION LEVEL READ COMMITTED', hook, (client) => presence.reserve(client)),
     reader: kysely(pool, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', null),
     relay: new PostgresHints(config),
     presence,

@@ -3,11 +3,11 @@ import { Kysely, sql, type SqlBool } from 'kysely';
 import type { EpochMs } from '../../core/time.ts';
 import type { Database, Db } from '../database.ts';
 import type { Dialect, StatementHook } from '../dialect.ts';
-import type { ColumnKind, Table } from '../table.ts';
-import { alterTable } from './alter-table.ts';
 import { loose, onConflict } from './on-conflict.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { sqliteKysely } from './sqlite-driver.ts';
+import { listOfValues } from './sqlite-rows.ts';
+import { tableStatements } from './table-statements.ts';
 
 /** For opening and for reading; the writer waits for its turn without blocking the thread (sqlite-driver.ts). */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -16,8 +16,6 @@ const BUSY_TIMEOUT_MS = 5_000;
 const CACHE_KIB = 16_384;
 /** Of 4 KiB: the log grows to 32 MB before its pages, of which many are the same by then, are written to the database. */
 const CHECKPOINT_PAGES = 8_000;
-
-const TYPES: Readonly<Record<string, string>> = { int: 'INTEGER', flag: 'INTEGER' };
 
 export const sqliteDialect = (clock: () => EpochMs): Dialect => ({
   name: 'sqlite',
@@ -31,7 +29,7 @@ export const sqliteDialect = (clock: () => EpochMs): Dialect => ({
     if (result.insertId === undefined) throw new Error(`SQLite gave no id for a row of ${table}.`);
     return result.insertId;
   },
-  // BEGIN IMMEDIATE has locked the whole database already.
+  // A transaction that writes has the whole database to itself (BEGIN IMMEDIATE), so there is no row left to lock.
   lockRow: async () => {},
   lockRows: async () => {},
   // JSON's integers are read as 64-bit ones.
@@ -39,44 +37,25 @@ export const sqliteDialect = (clock: () => EpochMs): Dialect => ({
     const items = values.map((value) => (typeof value === 'bigint' ? value.toString() : JSON.stringify(value)));
     return sql<SqlBool>`${sql.ref(column)} in (select value from json_each(${`[${items.join(',')}]`}))`;
   },
-  parameter: () => '?',
+  manyRows: listOfValues,
   generation: async (db, shard) => {
     const query = db.selectFrom('t_ds_master').select('generation').where('shard_id', '=', BigInt(shard));
     return (await query.executeTakeFirst())?.generation ?? null;
   },
-  // Likewise.
+  // BEGIN IMMEDIATE lets no second transaction that writes begin.
   oneAtATime: async () => {},
   // Transactions wait in line, so none gets in another's way.
   isTransient: () => false,
   hasTable: async (db, name) => (await db.introspection.getTables()).some((table) => table.name === name),
   withMigrationLock: (db, body) => db.transaction().execute(body),
-  createTable: (name, table) => [tableSql(name, table), ...indexSql(name, table)],
-  alterTable: alterTable(columnSql),
+  ...tableStatements({
+    id: 'INTEGER PRIMARY KEY AUTOINCREMENT', // an id is never given twice
+    numbers: { int: 'INTEGER', flag: 'INTEGER' },
+    text: 'TEXT',
+    unique: (_table, _n, columns) => `UNIQUE (${columns})`,
+    ending: ' STRICT',
+  }),
 });
-
-const columnSql = (name: string, kind: ColumnKind, table: Table): string => {
-  if (kind === 'id') return `${name} INTEGER PRIMARY KEY AUTOINCREMENT`; // AUTOINCREMENT: an id is never given twice
-  const base = kind.replace('?', '');
-  const parent = table.parents?.[name];
-  return [
-    `${name} ${TYPES[base] ?? 'TEXT'}`,
-    kind.endsWith('?') ? '' : ' NOT NULL',
-    base === 'flag' ? ` CHECK (${name} IN (0, 1))` : '',
-    parent === undefined ? '' : ` REFERENCES ${parent} (id) ON DELETE CASCADE`,
-  ].join('');
-};
-
-const tableSql = (name: string, table: Table): string => {
-  const lines = [
-    ...Object.entries(table.columns).map(([column, kind]) => columnSql(column, kind, table)),
-    ...(table.primaryKey === undefined ? [] : [`PRIMARY KEY (${table.primaryKey.join(', ')})`]),
-    ...(table.unique ?? []).map((columns) => `UNIQUE (${columns.join(', ')})`),
-  ];
-  return `CREATE TABLE ${name} (\n  ${lines.join(',\n  ')}\n) STRICT`;
-};
-
-const indexSql = (name: string, table: Table): readonly string[] =>
-  (table.index ?? []).map((columns, i) => `CREATE INDEX ${name}_${i + 1} ON ${name} (${columns.join(', ')})`);
 
 export interface SqliteConnections {
   readonly writer: Db;

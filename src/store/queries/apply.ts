@@ -1,8 +1,13 @@
 import type { AssetKey } from '../../core/asset/key.ts';
-import type { ApplyPlan, PlanLine, ProjectDeclaration, WorkflowDeclaration } from '../../core/declaration/declaration.ts';
+import type {
+  ApplyPlan,
+  PlanLine,
+  ProjectDeclaration,
+  WorkflowDeclaration,
+} from '../../core/declaration/declaration.ts';
 import { SluiceError } from '../../core/errors.ts';
 import { buildGraph } from '../../core/workflow/graph.ts';
-import { waitProblems } from '../../core/workflow/task-wait.ts';
+import { waitConditions, waitProblems } from '../../core/workflow/task-wait.ts';
 import type { Tx } from '../engine.ts';
 import type { ApplyOptions } from '../store.ts';
 import { saveAsset } from './assets/apply.ts';
@@ -102,9 +107,6 @@ const unknownAssets = async (tx: Tx, workflow: WorkflowDeclaration, strict: bool
   return warnings;
 };
 
-const waitedFor = ({ wait }: WorkflowDeclaration['tasks'][number]): readonly AssetKey[] =>
-  (wait?.groups ?? []).flatMap((group) => group.conditions.map((condition) => condition.assetKey));
-
 /** Every asset that the workflow reads, and where it is first named. */
 const namedAssets = (workflow: WorkflowDeclaration): ReadonlyMap<AssetKey, string> => {
   const named: [AssetKey, string][] = [
@@ -115,7 +117,7 @@ const namedAssets = (workflow: WorkflowDeclaration): ReadonlyMap<AssetKey, strin
     ),
     ...workflow.inputs.map((key) => [key, `Workflow ${workflow.name}`] as [AssetKey, string]),
     ...workflow.tasks.flatMap((task) =>
-      [...task.inputs, ...waitedFor(task)].map(
+      [...task.inputs, ...waitConditions(task).map(({ assetKey }) => assetKey)].map(
         (key) => [key, `Task ${task.name} of workflow ${workflow.name}`] as [AssetKey, string],
       ),
     ),

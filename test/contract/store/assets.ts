@@ -39,7 +39,7 @@ export const assetSuite = (backend: Backend): void => {
           cursor: { v: 1, head: '2' },
           revision: 1,
           failures: 0,
-          wantsIdle: false,
+          mustRecord: false,
         });
         const details = await store.assets.get(ORDERS);
         expect(details.state).toMatchObject({
@@ -243,9 +243,9 @@ export const assetSuite = (backend: Backend): void => {
         await commits(store, ORDERS, 1);
         clock.advance(3_600_000);
         await store.assets.recordStated([quality({ startedAt: clock.now() })]);
-        expect((await store.assets.scanTargets([ORDERS]))[0]?.wantsIdle).toBe(true);
+        expect((await store.assets.scanTargets([ORDERS]))[0]?.mustRecord).toBe(true);
         clock.advance(3_600_000);
-        expect((await record(store, ORDERS, poll([]))).target.wantsIdle).toBe(false);
+        expect((await record(store, ORDERS, poll([]))).target.mustRecord).toBe(false);
         expect((await store.assets.versions(ORDERS, {})).items.map((v) => v.quality)).toEqual(['PASSED']);
       }),
     );
@@ -288,13 +288,13 @@ export const assetSuite = (backend: Backend): void => {
           ['99', 'HINT'],
           ['2', 'HINT'],
         ]);
-        expect((await commits(store, ORDERS, 2)).target.wantsIdle).toBe(true);
+        expect((await commits(store, ORDERS, 2)).target.mustRecord).toBe(true);
         expect(await statuses()).toEqual([
           ['99', 'HINT'],
           ['2', 'CONFIRMED'],
         ]);
         await record(store, ORDERS, poll([]));
-        expect((await record(store, ORDERS, poll([]))).target.wantsIdle).toBe(false);
+        expect((await record(store, ORDERS, poll([]))).target.mustRecord).toBe(false);
         expect(await statuses()).toEqual([
           ['99', 'UNCONFIRMED'],
           ['2', 'CONFIRMED'],

@@ -90,7 +90,7 @@ export const pushSuite = (backend: Backend): void => {
       withStore(backend, async ({ store }) => {
         await verified(store);
         await commits(store, ORDERS, 1);
-        const asks = async () => (await store.assets.scanTargets('WANTED')).map((target) => target.asks);
+        const asks = async () => (await store.assets.scanTargets('WANTED')).map((target) => target.scanRequests);
         expect(await asks()).toEqual([]);
         const hints: string[] = [];
         store.onHint((hint) => hints.push(hint));

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ASSET_FORMATS, assetName, formatAssetKey, parseAssetKey } from '../../../src/core/asset/key.ts';
+import {
+  ASSET_FORMATS,
+  type AssetKey,
+  assetName,
+  defaultAlias,
+  formatAssetKey,
+  parseAssetKey,
+} from '../../../src/core/asset/key.ts';
 import { nearest } from '../../../src/core/nearest.ts';
 
 const canonical = (text: string): string => {
@@ -80,4 +87,13 @@ describe('nearest', () => {
     expect(nearest('taecg', ['operations'])).toBeUndefined();
     expect(nearest('alais', ['all', 'alias'])).toBe('alias');
   });
+});
+
+describe('defaultAlias', () => {
+  it.each([
+    ['paimon://ods_db/orders', 'orders'],
+    ['paimon://ods_db/order-lines.v2', 'order_lines_v2'],
+    ['paimon://ods_db/2026', '_2026'],
+    ['paimon://库/表', '_'],
+  ])('of %s is %s', (key, alias) => expect(defaultAlias(key as AssetKey)).toBe(alias));
 });

@@ -117,7 +117,7 @@ describe('task states', () => {
   test('every state is waiting, handed out or finished, and only one of these', () => {
     for (const state of tasks.TASK_STATES)
       expect(
-        [tasks.isTaskWaiting(state), tasks.isTaskHandedOut(state), tasks.isTaskFinished(state)].filter(Boolean),
+        [tasks.isTaskSubmitted(state), tasks.isTaskHandedOut(state), tasks.isTaskFinished(state)].filter(Boolean),
       ).toHaveLength(1);
     expect(tasks.TASK_STATES.filter(tasks.isTaskActive)).toEqual([
       'SUBMITTED_SUCCESS',

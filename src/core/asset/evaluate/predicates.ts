@@ -46,7 +46,7 @@ const operations = ({ condition }: PredicateContext): Predicate | null => {
   return {
     code: 'BLOCKED_BY_OPERATION',
     need: `operation ${wanted.join(' or ')}`,
-    // What a gap or a rewind hides may have been any operation.
+    // Behind a version that stands for a gap or a rewind there may have been any operation: it is not held back.
     fails: ({ pin, cut }) => {
       const made = condition.dataChangeOnly ? (cut.data ?? pin) : pin;
       const holds = made.origin !== 'COMMIT' || wanted.includes(made.operation.toUpperCase());

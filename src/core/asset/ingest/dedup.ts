@@ -23,8 +23,8 @@ export const dedupKeys = {
   gap: (asset: AssetKey, epoch: number, from: string | null, to: string | null) =>
     keyOf('HISTORY_GAP', asset, epoch, from, to),
   newEpoch: (type: 'ROLLED_BACK' | 'RECREATED', asset: AssetKey, epoch: number) => keyOf(type, asset, epoch),
-  /** One spell of an unreadable source is one event when it begins and one when it ends; it is named by its begin. */
-  spell: (type: 'SOURCE_UNREADABLE' | 'SOURCE_RECOVERED', asset: AssetKey, since: bigint) =>
+  /** An outage, in which the table cannot be read, is one event when it begins and one when it ends; its begin names both. */
+  outage: (type: 'SOURCE_UNREADABLE' | 'SOURCE_RECOVERED', asset: AssetKey, since: bigint) =>
     keyOf(type, asset, `${since}`),
   /** A pushed hint is evidence beside the event that the table itself gives. */
   hint: (event: StatedEvent, epoch: number, nonce: string) =>

@@ -1,7 +1,14 @@
 import type { EpochMs } from '../../time.ts';
-import type { AssetEventType, EventSource, EventStatus, RecordedEvent, StatedEvent } from '../event.ts';
+import {
+  type AssetEventType,
+  type EventSource,
+  type EventStatus,
+  NOTHING_STATED,
+  type RecordedEvent,
+  type StatedEvent,
+} from '../event.ts';
 import type { Effects } from './effects.ts';
-import type { AssetKey } from '../key.ts';
+import { schemaKey } from '../schema-records.ts';
 import { foldState } from './state-fold.ts';
 import type { Asset, AssetHistory, AssetState, SchemaRecord, TagRecord, Verdict } from '../state.ts';
 import type { Version } from '../version.ts';
@@ -24,20 +31,23 @@ export interface Draft {
   readonly tags: Map<string, TagRecord>;
   /** By (epoch, snapshotId, check); never the waiting ones. */
   readonly verdicts: Map<string, Verdict>;
+  /** Verdicts that name no version: they wait for the scan that tells which one was read. */
   waiting: Verdict[];
+  /** As in Effects. */
   withdrawnAfter: number | null;
   readonly events: RecordedEvent[];
+  /** Ordinals of the versions that were recorded, withdrawn, and found to carry data after all. */
   readonly newOrdinals: Set<number>;
   readonly withdrawn: Set<number>;
   readonly promoted: Set<number>;
+  /** Keys of what is to be written anew. */
   readonly changedSchemas: Set<string>;
   readonly changedTags: Set<string>;
   readonly changedVerdicts: Set<string>;
+  /** Of `waiting`: those that came with this change, and those that wait no longer. */
   readonly newlyWaiting: Verdict[];
   readonly bound: Verdict[];
 }
-
-export const schemaKey = (epoch: number, schemaId: string): string => JSON.stringify([epoch, schemaId]);
 
 export const verdictKey = (epoch: number, snapshotId: string, checkName: string): string =>
   JSON.stringify([epoch, snapshotId, checkName]);
@@ -105,30 +115,6 @@ export interface Recorded {
 export const inEpoch = (draft: Pick<Draft, 'state'> & Recorded, snapshotId: string): Version | undefined =>
   draft.versions.findLast((version) => version.epoch === draft.state.epoch && version.snapshotId === snapshotId);
 
-/** A statement with nothing stated: what our own events are built on. */
-const blankStatement = (assetKey: AssetKey, eventType: AssetEventType, sourceType: EventSource): StatedEvent => ({
-  assetKey,
-  eventType,
-  sourceType,
-  eventId: null,
-  snapshotId: null,
-  schemaId: null,
-  watermark: null,
-  commitKind: null,
-  commitTime: null,
-  deltaRecordCount: null,
-  partitionKey: null,
-  sequenceNumber: null,
-  dataChange: null,
-  tableId: null,
-  checkName: null,
-  checkRunId: null,
-  startedAt: null,
-  tag: null,
-  backfill: null,
-  payload: null,
-});
-
 export interface EventNote {
   readonly dedupKey: string;
   readonly sentence: string;
@@ -156,9 +142,9 @@ export const deriveEvent = (
   fields: Partial<StatedEvent>,
   note: EventNote,
 ): void => {
-  const blank = blankStatement(draft.asset.key, eventType, draft.source);
   // What is derived from a statement keeps what the sender said, but is an event of its own type.
-  addEvent(draft, { ...blank, ...fields, eventType, assetKey: blank.assetKey, sourceType: blank.sourceType }, note);
+  const own = { assetKey: draft.asset.key, eventType, sourceType: draft.source };
+  addEvent(draft, { ...NOTHING_STATED, ...fields, ...own }, note);
 };
 
 const pick = <T>(keys: ReadonlySet<string>, from: ReadonlyMap<string, T>): T[] =>
@@ -199,6 +185,6 @@ export const finishDraft = (draft: Draft): Effects => {
     schemas,
     tags,
     touchesGroups: state !== draft.before || changes.some((list) => list.length > 0),
-    lookNow: false,
+    wantsScan: false,
   };
 };

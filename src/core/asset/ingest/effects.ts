@@ -25,7 +25,7 @@ export interface Effects {
   /** The groups that name the asset must be evaluated again. */
   readonly touchesGroups: boolean;
   /** A statement that only hints at the table: look at it at once. */
-  readonly lookNow: boolean;
+  readonly wantsScan: boolean;
 }
 
 /** When a poll began and when its answer is recorded: the database's clock. */

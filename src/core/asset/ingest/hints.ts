@@ -2,54 +2,54 @@ import type { EpochMs } from '../../time.ts';
 import type { EventStatus, RecordedEvent } from '../event.ts';
 import type { AssetState, SchemaRecord, TagRecord } from '../state.ts';
 
-/** After this many looks at the table that did not show it, what was told is UNCONFIRMED (semantics.md, 2). */
-const LOOKS = 3;
+/** A hint that so many polls of the table did not show is UNCONFIRMED (semantics.md, 2). */
+const MOST_POLLS = 3;
 
-/** What was told of a table that Sluice reads itself, kept as evidence until the table shows it. */
-export type Told = Pick<
+/** What a push said of a table that Sluice reads itself: kept as evidence until the table shows it. */
+export type PushedHint = Pick<
   RecordedEvent,
   'eventType' | 'epoch' | 'ordinal' | 'snapshotId' | 'schemaId' | 'tag' | 'watermark' | 'receivedAt'
 > & {
-  /** Looks that did not show it. */
-  readonly looks: number;
+  /** Polls that did not show it. */
+  readonly polls: number;
 };
 
-/** What is known of the table after a look. */
+/** What is known of the table after a poll. */
 export interface Shown {
   readonly state: AssetState;
   readonly tags: readonly TagRecord[];
   readonly schemas: readonly SchemaRecord[];
-  /** Epochs in which a live version has the id that was told. */
+  /** Epochs in which a live version has the hint's snapshot id. */
   readonly versionEpochs: readonly number[];
-  /** New versions came with this look. */
+  /** New versions came with this poll. */
   readonly hasNews: boolean;
-  /** When the look began; null: the table could not be read. */
+  /** When the poll began; null: the table could not be read. */
   readonly startedAt: EpochMs | null;
 }
 
-/** Does what is known of the table show what was told? */
-const isShown = (told: Told, shown: Shown): boolean => {
+/** Does the table show what the hint said? */
+const isShown = (hint: PushedHint, shown: Shown): boolean => {
   const { state, tags, schemas, versionEpochs } = shown;
-  const { snapshotId, schemaId, watermark } = told;
-  const rewound = state.epoch > told.epoch;
-  switch (told.eventType) {
+  const { snapshotId, schemaId, watermark } = hint;
+  const rewound = state.epoch > hint.epoch;
+  switch (hint.eventType) {
     case 'SNAPSHOT_COMMITTED':
       if (snapshotId === null) return shown.hasNews;
-      // A version that was known when it was told once more, later: only a new epoch shows it again.
-      return versionEpochs.some((epoch) => epoch > told.epoch || told.ordinal === null);
+      // The hint names a version that was known already (it has its ordinal): only the same id in a later epoch is what it speaks of.
+      return versionEpochs.some((epoch) => epoch > hint.epoch || hint.ordinal === null);
     case 'WATERMARK_ADVANCED':
       return watermark === null ? shown.hasNews : state.watermark !== null && state.watermark >= watermark;
     case 'SCHEMA_CHANGED':
       return schemas.some(
-        (record) => record.epoch >= told.epoch && (schemaId === null || record.schemaId === schemaId),
+        (record) => record.epoch >= hint.epoch && (schemaId === null || record.schemaId === schemaId),
       );
     case 'TAG_CREATED':
     case 'TAG_MOVED':
       return tags.some(
-        (tag) => tag.tag === told.tag && !tag.deleted && (snapshotId === null || tag.snapshotId === snapshotId),
+        (tag) => tag.tag === hint.tag && !tag.deleted && (snapshotId === null || tag.snapshotId === snapshotId),
       );
     case 'TAG_DELETED':
-      return !tags.some((tag) => tag.tag === told.tag && !tag.deleted);
+      return !tags.some((tag) => tag.tag === hint.tag && !tag.deleted);
     case 'ROLLED_BACK':
     case 'RECREATED':
       return rewound;
@@ -69,26 +69,27 @@ const isShown = (told: Told, shown: Shown): boolean => {
   }
 };
 
-export interface Settled {
+/** What a poll makes of a hint. */
+export interface SettledHint {
   readonly status: Extract<EventStatus, 'HINT' | 'CONFIRMED' | 'UNCONFIRMED'>;
-  readonly looks: number;
+  readonly polls: number;
   readonly sentence: string;
 }
 
 /**
- * What becomes of something told after a look at the table. Only a look that began after it was told, at a table that could be read, says
- * anything by not showing it.
+ * What becomes of a hint after a poll of its table. A poll that does not show it counts against it only if the table could be read and the
+ * poll began after the hint had come.
  */
-export const settleTold = (told: Told, shown: Shown): Settled => {
-  if (isShown(told, shown))
-    return { status: 'CONFIRMED', looks: told.looks, sentence: `${told.eventType} was told, and the table shows it.` };
-  const counts = shown.startedAt !== null && shown.startedAt > told.receivedAt;
-  const looks = told.looks + (counts ? 1 : 0);
-  if (looks >= LOOKS)
+export const settleHint = (hint: PushedHint, shown: Shown): SettledHint => {
+  if (isShown(hint, shown))
+    return { status: 'CONFIRMED', polls: hint.polls, sentence: `${hint.eventType} was told, and the table shows it.` };
+  const counts = shown.startedAt !== null && shown.startedAt > hint.receivedAt;
+  const polls = hint.polls + (counts ? 1 : 0);
+  if (polls >= MOST_POLLS)
     return {
       status: 'UNCONFIRMED',
-      looks,
-      sentence: `${told.eventType} was told, and ${LOOKS} looks at the table did not show it.`,
+      polls,
+      sentence: `${hint.eventType} was told, and ${MOST_POLLS} looks at the table did not show it.`,
     };
-  return { status: 'HINT', looks, sentence: `${told.eventType} was told; the table itself is looked at.` };
+  return { status: 'HINT', polls, sentence: `${hint.eventType} was told; the table itself is looked at.` };
 };

@@ -13,14 +13,14 @@ import type { Commit, VersionOrigin } from '../version.ts';
 
 type OutcomeOf<K extends Outcome['kind']> = Extract<Outcome, { kind: K }>;
 
-/** The spell of unreadability that is open, named by when it began; null: none. */
-const openSpell = (draft: Draft): bigint | null =>
+/** When the table stopped being readable, which names the outage that goes on; null: it can be read. */
+const openOutage = (draft: Draft): bigint | null =>
   draft.state.health === 'UNREADABLE' ? draft.state.healthSince : null;
 
 const takeUnreadable = (draft: Draft, outcome: OutcomeOf<'UNREADABLE'>): void => {
   // A hold is a person's to lift: it must not be lost under a network error.
   if (draft.state.health === 'HELD') return;
-  const begins = openSpell(draft) === null;
+  const begins = openOutage(draft) === null;
   putHealth(draft, 'UNREADABLE', outcome.reason);
   if (!begins) return;
   const retry = outcome.retryable ? 'It is tried again with growing pauses.' : 'Somebody must look at it.';
@@ -29,16 +29,16 @@ const takeUnreadable = (draft: Draft, outcome: OutcomeOf<'UNREADABLE'>): void =>
     'SOURCE_UNREADABLE',
     {},
     {
-      dedupKey: dedupKeys.spell('SOURCE_UNREADABLE', draft.asset.key, draft.state.healthSince),
+      dedupKey: dedupKeys.outage('SOURCE_UNREADABLE', draft.asset.key, draft.state.healthSince),
       sentence: `The table cannot be read: ${outcome.reason.replace(/\.$/, '')}. ${retry}`,
     },
   );
 };
 
 const takeReadable = (draft: Draft, outcome: Outcome): void => {
-  const spell = openSpell(draft);
-  if (spell !== null) {
-    const dedupKey = dedupKeys.spell('SOURCE_RECOVERED', draft.asset.key, spell);
+  const outage = openOutage(draft);
+  if (outage !== null) {
+    const dedupKey = dedupKeys.outage('SOURCE_RECOVERED', draft.asset.key, outage);
     deriveEvent(draft, 'SOURCE_RECOVERED', {}, { dedupKey, sentence: 'The table can be read again.' });
   }
   if (draft.state.health === 'HELD') return;
@@ -121,7 +121,7 @@ const takeOutcome = (draft: Draft, poll: Poll, times: PollTimes): void => {
  * The index of the commit that counts as data although the table does not say so; -1: none. After a gap: the newest, unless a readable
  * commit carries data itself, which then brings what was missed along. The first version ever recorded, if rows were there before it.
  */
-const stepsIn = (outcome: Outcome, commits: readonly Commit[], isFirst: boolean): number => {
+const indexCountedAsData = (outcome: Outcome, commits: readonly Commit[], isFirst: boolean): number => {
   if (commits.some((commit) => commit.dataChange)) return isFirst ? firstWithRows(commits) : -1;
   if (outcome.kind === 'GAP') return commits.length - 1;
   return isFirst ? firstWithRows(commits) : -1;
@@ -134,7 +134,7 @@ const firstWithRows = (commits: readonly Commit[]): number => {
 
 const takeCommits = (draft: Draft, poll: Poll): void => {
   const commits = unrecorded(draft, poll.commits);
-  const counts = stepsIn(poll.outcome, commits, draft.state.lastOrdinal === 0);
+  const counts = indexCountedAsData(poll.outcome, commits, draft.state.lastOrdinal === 0);
   commits.forEach((commit, index) => {
     const origin: VersionOrigin = index === counts ? 'AFTER_GAP' : 'COMMIT';
     recordCommit(draft, commit, origin);
@@ -143,7 +143,7 @@ const takeCommits = (draft: Draft, poll: Poll): void => {
 
 /**
  * Folds one answer of a source into the asset (semantics.md, 1 and 2). Pure: the store writes what it answers in one transaction.
- * An UNREADABLE answer changes nothing but health and, at the begin of a spell, the event that says so.
+ * An UNREADABLE answer changes nothing but health and, when an outage begins, the event that says so.
  */
 export const ingestPoll = (history: AssetHistory, poll: Poll, times: PollTimes): Effects => {
   const draft = beginDraft(history, times.recordedAt, 'POLL');

@@ -1,9 +1,9 @@
 import { isoTime } from '../../time.ts';
-import { type Draft, deriveEvent, putSchema, schemaKey, setState } from './draft.ts';
+import { type Draft, deriveEvent, putSchema, setState } from './draft.ts';
 import { dedupKeys } from './dedup.ts';
 import type { Poll } from '../poll.ts';
 import { compareSchemas, type SchemaChange, type TableSchema } from '../schema/schema.ts';
-import { compareSchemaOrder, newestAccepted, schemasOfEpoch } from '../schema/schema-order.ts';
+import { compareSchemaOrder, newestAccepted, schemaKey, schemasOfEpoch } from '../schema-records.ts';
 import type { SchemaRecord, SchemaStatus } from '../state.ts';
 
 type Judgement = Pick<SchemaRecord, 'status' | 'decidedBy' | 'changes'>;
@@ -31,12 +31,12 @@ const compared = (accepted: TableSchema | null, next: TableSchema | null) =>
   accepted === null || next === null ? null : compareSchemas(accepted, next);
 
 /** Is it known that something before this schema was in use, accepted or not? Then it is not the first one. */
-const hasElder = (draft: Draft, record: SchemaRecord): boolean =>
+const hasEarlier = (draft: Draft, record: SchemaRecord): boolean =>
   ofEpoch(draft).some((other) => other.schemaId !== record.schemaId && compareSchemaOrder(other, record) < 0);
 
 const judge = (draft: Draft, record: SchemaRecord): Judgement => {
   const baseline = baselineOf(draft, record);
-  if (baseline === undefined && !hasElder(draft, record)) return first;
+  if (baseline === undefined && !hasEarlier(draft, record)) return first;
   const comparison = compared(baseline?.schema ?? null, record.schema);
   const changes: readonly SchemaChange[] = comparison?.changes ?? [];
   // Nothing but options differs: there is nothing to approve under any policy.
@@ -85,12 +85,12 @@ const sameColumns = (a: TableSchema | null, b: TableSchema): boolean =>
   a !== null && compareSchemas(a, b).changes.length === 0;
 
 /** A schema seen for the first time in this epoch, or with other columns than before under the same id (ids are reused after a schema rollback). */
-const addSchema = (draft: Draft, schemaId: string, schema: TableSchema | null, again: boolean): void => {
+const addSchema = (draft: Draft, schemaId: string, schema: TableSchema | null, id: 'NEW' | 'REUSED'): void => {
   const empty = { epoch: draft.state.epoch, schemaId, schema, seenAt: draft.now };
   const unjudged: SchemaRecord = { ...empty, status: 'UNKNOWN', decidedBy: 'COMPARISON', changes: [] };
   const record = { ...unjudged, ...judge(draft, unjudged) };
   putSchema(draft, record);
-  if (record.decidedBy !== 'FIRST') noteSchema(draft, record, again ? draft.now : null);
+  if (record.decidedBy !== 'FIRST') noteSchema(draft, record, id === 'REUSED' ? draft.now : null);
   judgeLater(draft, record);
 };
 
@@ -107,10 +107,10 @@ const completeSchema = (draft: Draft, known: SchemaRecord, schema: TableSchema):
 /** A schema of the table was seen, with or without its columns. */
 export const seeSchema = (draft: Draft, schemaId: string, schema: TableSchema | null): void => {
   const known = draft.schemas.get(schemaKey(draft.state.epoch, schemaId));
-  if (known === undefined) addSchema(draft, schemaId, schema, false);
+  if (known === undefined) addSchema(draft, schemaId, schema, 'NEW');
   else if (schema === null || sameColumns(known.schema, schema)) return;
   else if (known.schema === null) completeSchema(draft, known, schema);
-  else addSchema(draft, schemaId, schema, true);
+  else addSchema(draft, schemaId, schema, 'REUSED');
 };
 
 /**

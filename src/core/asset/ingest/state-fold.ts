@@ -1,8 +1,8 @@
 import { compareIds, hasNumericIds } from '../commit-order.ts';
 import { cutsOf } from '../cuts.ts';
 import { qualityOf } from '../quality.ts';
-import { newestAccepted } from '../schema/schema-order.ts';
-import type { Asset, AssetState, SchemaRecord, SchemaStatus, TagRecord, Verdict } from '../state.ts';
+import { newestAccepted, schemaStatusOf } from '../schema-records.ts';
+import type { Asset, AssetState, SchemaRecord, TagRecord, Verdict } from '../state.ts';
 import type { Version, VersionRef } from '../version.ts';
 
 /** What the derived part of the state is computed from. */
@@ -51,15 +51,6 @@ const latestQuality = ({ asset, versions, verdicts }: FoldInput) => {
     inCut.has(JSON.stringify([verdict.epoch, verdict.snapshotId])),
   );
   return qualityOf(held, asset.requiredChecks);
-};
-
-/** A version has its schema's status; UNKNOWN where its schema is not known. */
-export const schemaStatusOf = (
-  schemas: ReadonlyMap<string, SchemaRecord>,
-  version: Pick<Version, 'epoch' | 'schemaId'> | undefined,
-): SchemaStatus => {
-  if (version === undefined || version.schemaId === null) return 'UNKNOWN';
-  return schemas.get(JSON.stringify([version.epoch, version.schemaId]))?.status ?? 'UNKNOWN';
 };
 
 /** The state with everything that follows from versions, verdicts, schemas and tags computed afresh (semantics.md, 2: State). */

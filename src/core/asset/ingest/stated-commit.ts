@@ -59,7 +59,10 @@ type Relation = 'NEW' | 'KNOWN' | 'OLDER' | 'FOREIGN' | 'REWIND' | 'RECREATED';
 const otherTable = (draft: Known, event: StatedEvent): boolean =>
   event.tableId !== null && draft.state.tableId !== null && event.tableId !== draft.state.tableId;
 
-/** Only after a rewind was seen is an early commit time a reason for doubt; before, it is a writer's clock that is off. */
+/**
+ * Was the commit made before this epoch began? That can be asked only after a rewind or a re-creation: in a first epoch an early commit time
+ * means no more than that a writer's clock is off.
+ */
 const beforeThisEpoch = (draft: Known, commit: Commit, versions: readonly Version[]): boolean =>
   draft.state.epoch > 1 && commit.commitTime < (versions[0]?.commitTime ?? commit.commitTime);
 
@@ -77,7 +80,7 @@ const relationOf = (draft: Known, event: StatedCommit, commit: Commit): Relation
   return order.by === 'TIME' ? byTime(order) : byNumber(order, rewound);
 };
 
-// Two commits of one instant: nothing says which is older, so nothing is thrown away.
+// Of two commits of one instant nothing says which is older: to take both for new loses nothing.
 const byTime = ({ order }: CommitOrder): Relation => (order < 0 ? 'OLDER' : 'NEW');
 
 const byNumber = ({ order }: CommitOrder, rewound: boolean): Relation => {
@@ -85,7 +88,7 @@ const byNumber = ({ order }: CommitOrder, rewound: boolean): Relation => {
   return rewound ? 'REWIND' : 'OLDER';
 };
 
-/** Is the commit newer than everything in `known`, in the incarnation that goes on? Then older versions have no say in what it is. */
+/** Is the commit newer than every version in `known`, in the same incarnation of the table? Then it can be taken without a look at older ones. */
 export const isAhead = (known: Known, event: StatedCommit): boolean =>
   relationOf(known, event, commitOf(known, event)) === 'NEW';
 
@@ -142,12 +145,13 @@ const keptBy = (draft: Draft, commit: Commit): number => {
   return older?.ordinal ?? 0;
 };
 
-const takeRewind = (draft: Draft, event: StatedCommit, commit: Commit, recreated: boolean): void => {
+const takeRewind = (draft: Draft, event: StatedCommit, commit: Commit, type: 'ROLLED_BACK' | 'RECREATED'): void => {
   const oldEpoch = draft.state.epoch;
+  const recreated = type === 'RECREATED';
   const what = recreated ? 'of another table' : 'again, later than what is known';
   const sentence = `Version ${commit.snapshotId} ${what}: ${recreated ? 'the table was created again' : 'the table was rewound'}.`;
   beginEpoch(draft, {
-    type: recreated ? 'RECREATED' : 'ROLLED_BACK',
+    type,
     keepUpTo: recreated ? 0 : keptBy(draft, commit),
     sentence,
     fields: { snapshotId: commit.snapshotId, tableId: event.tableId },
@@ -181,8 +185,10 @@ export const takeStatedCommit = (draft: Draft, event: StatedCommit): 'DUPLICATE'
       noteStated(draft, event, 'IGNORED_STALE', draft.state.epoch - 1, ' and belongs to a history that is over');
       return 'DONE';
     case 'REWIND':
+      takeRewind(draft, event, commit, 'ROLLED_BACK');
+      return 'DONE';
     case 'RECREATED':
-      takeRewind(draft, event, commit, relation === 'RECREATED');
+      takeRewind(draft, event, commit, 'RECREATED');
       return 'DONE';
   }
 };

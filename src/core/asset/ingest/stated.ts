@@ -46,11 +46,12 @@ const NEEDS: Partial<Record<AssetEventType, readonly (keyof StatedEvent)[]>> = {
   PARTITION_DONE: ['partitionKey'],
 };
 
-const OURS: ReadonlySet<AssetEventType> = new Set(['HISTORY_GAP', 'SOURCE_UNREADABLE', 'SOURCE_RECOVERED']);
+/** Sluice derives these from what it reads: nobody can state them. */
+const DERIVED: ReadonlySet<AssetEventType> = new Set(['HISTORY_GAP', 'SOURCE_UNREADABLE', 'SOURCE_RECOVERED']);
 
 /** Why the statement cannot be taken as it stands; undefined: it can. A hint needs no more than its type. */
 const whyBad = (event: StatedEvent, asHint: boolean): string | undefined => {
-  if (OURS.has(event.eventType)) return `${event.eventType} is recorded by Sluice itself: do not send it.`;
+  if (DERIVED.has(event.eventType)) return `${event.eventType} is recorded by Sluice itself: do not send it.`;
   if (asHint) return undefined;
   const missing = (NEEDS[event.eventType] ?? []).filter((name) => event[name] === null || event[name] === '');
   return missing.length === 0 ? undefined : `${event.eventType} needs ${missing.join(' and ')}: add it to the event.`;
@@ -173,13 +174,13 @@ const keyOfRepeated = ({ asset, state }: Draft, event: StatedEvent): string | nu
 const settle = (draft: Draft, event: StatedEvent, taken: Taken): StatedEffects => {
   const trusted = isTrusted(draft.asset);
   if (trusted && draft.versions.length > 0) {
-    // Nobody scans: what waits for a scan is decided by what has been told. A commit also shows that the asset is alive.
+    // Nobody scans this table, so verdicts that wait for a scan are bound by what has been stated so far; and a stated version is as good as a first read.
     bindWaiting(draft, draft.now);
     if (draft.state.health === 'NEVER_READ') putHealth(draft, 'OK', null);
   }
   const duplicate = taken === 'DUPLICATE';
   const duplicateOf = duplicate ? keyOfRepeated(draft, event) : null;
-  return { ...finishDraft(draft), lookNow: taken === 'HINT', duplicate, duplicateOf };
+  return { ...finishDraft(draft), wantsScan: taken === 'HINT', duplicate, duplicateOf };
 };
 
 /**

@@ -68,7 +68,7 @@ export const takeDecision = (draft: Draft, event: StatedEvent, nonce: string): '
 
 const startBackfill = (draft: Draft, at: bigint): void => {
   const { backfillStatus, backfillUntil } = draft.state;
-  // Its end overtook its begin on the way here.
+  // The statement that the backfill ended arrived before the one that it began.
   const endedAlready = backfillStatus === 'COMPLETED' && backfillUntil !== null && at <= backfillUntil;
   if (endedAlready) setState(draft, { backfillSince: at });
   else setState(draft, { backfillStatus: 'RUNNING', backfillSince: at, backfillUntil: at + BACKFILL_LIMIT });

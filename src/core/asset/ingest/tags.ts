@@ -67,8 +67,8 @@ export const takeTag = (draft: Draft, statement: TagStatement): 'DONE' | 'DUPLIC
 };
 
 /**
- * Told again of a later instant: that is remembered, or a move that was made in between and arrives late would win. Without an instant of
- * its own a repetition is only that.
+ * The tag is stated as it is known already, but for a later instant. That instant is kept: otherwise a move that was made before it, and
+ * arrives after it, would win. A repetition that states no instant of its own tells nothing new.
  */
 const confirm = (draft: Draft, { tag, at, fields }: TagStatement, known: TagRecord): 'DONE' | 'DUPLICATE' => {
   if (fields === undefined || fields.commitTime === undefined || fields.commitTime === null) return 'DUPLICATE';

@@ -75,7 +75,7 @@ export const carryVerdicts = (
     const { snapshotId } = verdict;
     if (snapshotId === null || verdict.epoch === draft.state.epoch) continue;
     const live = draft.versions.filter((version) => version.snapshotId === snapshotId);
-    // Recorded once more: the same rows, whatever the clocks say.
+    // The version was recorded once more: it has the same rows, so its verdicts hold, whatever the clocks of checks and commits say.
     const restored = commitTimes.has(snapshotId) && live.some((version) => version.epoch === verdict.epoch);
     const awaited = live.length === 0 && verdict.epoch === oldEpoch ? since : undefined;
     const committed = commitTimes.get(snapshotId) ?? awaited;

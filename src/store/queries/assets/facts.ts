@@ -1,8 +1,8 @@
 import { carriesData } from '../../../core/asset/cuts.ts';
 import type { VersionFacts } from '../../../core/asset/group.ts';
-import { schemaStatusOf } from '../../../core/asset/ingest/state-fold.ts';
 import type { SchemaRecord, TagRecord, Verdict } from '../../../core/asset/state.ts';
 import type { Version } from '../../../core/asset/version.ts';
+import { withBindings } from '../../../core/asset/version-facts.ts';
 import { big, num } from '../../codecs.ts';
 import type { Row } from '../../database.ts';
 import type { View } from '../../engine.ts';
@@ -135,34 +135,13 @@ const assemble = (row: Row<'t_ds_asset'>, stateRow: Row<'t_ds_asset_state'>, par
     row,
     asset,
     state: stateOf(stateRow),
-    versions: withFacts(versions, parts.verdicts, parts.tags, parts.schemas),
+    versions: withBindings(versions, parts),
     whole: num(stateRow.last_ordinal) <= parts.reach,
     reach: parts.reach,
     tags: parts.tags,
     schemas: parts.schemas,
     awaitsVersion: parts.awaitsVersion,
   };
-};
-
-/** Versions with what is bound to them. */
-const withFacts = (
-  versions: readonly Version[],
-  verdicts: readonly Verdict[],
-  tags: readonly TagRecord[],
-  schemas: readonly SchemaRecord[],
-): readonly VersionFacts[] => {
-  const byId = new Map(schemas.map((record) => [JSON.stringify([record.epoch, record.schemaId]), record]));
-  const live = tags.filter((tag) => !tag.deleted);
-  return versions.map((version) => {
-    const isIts = (of: { readonly epoch: number; readonly snapshotId: string | null }): boolean =>
-      of.snapshotId === version.snapshotId && of.epoch === version.epoch;
-    return {
-      ...version,
-      tags: live.filter(isIts).map((tag) => tag.tag),
-      verdicts: verdicts.filter(isIts),
-      schemaStatus: schemaStatusOf(byId, version),
-    };
-  });
 };
 
 const newest = ({ db, dialect }: View, ids: readonly bigint[], reach: number) =>
@@ -235,7 +214,7 @@ export interface Growth {
 
 /** The facts after more was recorded. */
 export const grown = (facts: AssetFacts, { state, newVersions, verdicts }: Growth): AssetFacts => {
-  const fresh = withFacts(newVersions, [], [], facts.schemas);
+  const fresh = withBindings(newVersions, { verdicts: [], tags: [], schemas: facts.schemas });
   const all = [...facts.versions, ...fresh];
   const kept = all.slice(-facts.reach).map((version): VersionFacts => {
     const its = verdicts.filter((verdict) => isOf(verdict, version));

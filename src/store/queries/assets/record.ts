@@ -2,7 +2,7 @@ import { sql, type SqlBool } from 'kysely';
 import type { Effects, PollTimes } from '../../../core/asset/ingest/effects.ts';
 import { ingestPoll } from '../../../core/asset/ingest/poll.ts';
 import type { AssetKey } from '../../../core/asset/key.ts';
-import { settleTold, type Told } from '../../../core/asset/ingest/hints.ts';
+import { settleHint, type PushedHint } from '../../../core/asset/ingest/hints.ts';
 import type { Cursor, Poll } from '../../../core/asset/poll.ts';
 import type { AssetHistory } from '../../../core/asset/state.ts';
 import type { EpochMs } from '../../../core/time.ts';
@@ -22,8 +22,8 @@ export const targetOf = (asset: Row<'t_ds_asset'>, offset: Row<'t_ds_asset_event
   cursor: offset.cursor_json === null ? null : parse<Cursor>(offset.cursor_json),
   revision: num(offset.revision),
   failures: num(offset.failures),
-  wantsIdle: isSet(offset.waiting),
-  asks: num(offset.asks ?? 0n),
+  mustRecord: isSet(offset.waiting),
+  scanRequests: num(offset.asks ?? 0n),
 });
 
 export const recordPoll = async (
@@ -96,10 +96,10 @@ const stillWaiting = async (tx: Tx, look: Look): Promise<boolean> => {
   let open = 0;
   for (const hint of hints) {
     const versionEpochs = await epochsOf(tx, row.id, hint.snapshot_id);
-    const { status, looks, sentence } = settleTold(toldOf(hint), { ...shown, versionEpochs });
+    const { status, polls, sentence } = settleHint(pushedHintOf(hint), { ...shown, versionEpochs });
     if (status === 'HINT') open += 1;
-    if (status === hint.status && big(looks) === hint.hint_polls) continue;
-    const settled = { status, hint_polls: big(looks), sentence };
+    if (status === hint.status && big(polls) === hint.hint_polls) continue;
+    const settled = { status, hint_polls: big(polls), sentence };
     await tx.db.updateTable('t_ds_asset_event').set(settled).where('id', '=', hint.id).execute();
   }
   return open > 0 || (await hasWaitingVerdict(tx, row.id));
@@ -115,7 +115,7 @@ const hintsOf = (tx: Tx, assetId: bigint) =>
     .orderBy('id')
     .execute();
 
-const toldOf = (row: Row<'t_ds_asset_event'>): Told => ({ ...eventOf(row), looks: num(row.hint_polls) });
+const pushedHintOf = (row: Row<'t_ds_asset_event'>): PushedHint => ({ ...eventOf(row), polls: num(row.hint_polls) });
 
 /** The epochs in which a live version has this id. */
 const epochsOf = async (tx: Tx, assetId: bigint, snapshotId: string | null): Promise<readonly number[]> => {

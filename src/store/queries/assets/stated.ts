@@ -171,7 +171,7 @@ const isPlain = (effects: Effects): boolean =>
 const askForScans = async (tx: Tx, taken: readonly Taken[]): Promise<void> => {
   const ids = taken
     .filter(
-      ({ change: { effects } }) => effects.lookNow || effects.verdicts.some(({ snapshotId }) => snapshotId === null),
+      ({ change: { effects } }) => effects.wantsScan || effects.verdicts.some(({ snapshotId }) => snapshotId === null),
     )
     .map(({ facts }) => facts.row.id);
   if (ids.length === 0) return;

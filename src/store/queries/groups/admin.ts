@@ -9,6 +9,7 @@ import { headerOf } from '../workflows/definitions.ts';
 import type { GroupRow } from './facts.ts';
 import { explainGroup } from './lists.ts';
 import { enqueue } from './queue.ts';
+import { ownGroups } from './rows.ts';
 
 /** The group does not fire until it is resumed; what its assets do goes on being recorded. Throws NOT_FOUND. */
 export const pauseGroup = async (tx: Tx, code: bigint, name: string): Promise<GroupExplanation> => {
@@ -41,16 +42,6 @@ export const skipAhead = async (tx: Tx, groupIds: readonly bigint[]): Promise<vo
   }
   await raiseRevisions(tx, groupIds);
 };
-
-/** The workflow's own groups. */
-export const groupIdsOf = async (view: View, code: bigint): Promise<readonly bigint[]> =>
-  (await ownGroups(view, code).select('id').orderBy('id').execute()).map(({ id }) => id);
-
-const ownGroups = (view: View, code: bigint) =>
-  view.db
-    .selectFrom('t_ds_asset_dependency_group')
-    .where('workflow_definition_code', '=', code)
-    .where('task_definition_code', '=', 0n);
 
 const namedGroup = async (view: View, code: bigint, name: string): Promise<GroupRow> => {
   const workflow = await headerOf(view, code);

@@ -13,6 +13,7 @@ import { setConsumed } from './baselines.ts';
 import { definitionAt } from '../workflows/definitions.ts';
 import { groupName, type GroupRow, type LoadedGroup, loadGroup } from './facts.ts';
 import { enqueue, enqueueQuietly, queueChanged } from './queue.ts';
+import { recordTrigger } from './triggers.ts';
 import { insertRun } from '../runs/insert.ts';
 import { releaseTask } from '../waits/wait.ts';
 
@@ -184,22 +185,11 @@ const fire = async (
   const { row, workflow } = loaded;
   const group = row.dependency_group;
   const key = triggerKey({ workflowCode: num(workflow.code), task: null, group, pins }, tx.sha256);
-  const isNew = await tx.dialect.insertIgnore(tx.db, 't_ds_asset_trigger_history', [
-    {
-      trigger_key: key,
-      workflow_definition_code: workflow.code,
-      dependency_group: group,
-      trigger_status: 'SUCCESS',
-      pins_json: pinsJson(pins),
-      leaves_json: leavesJson(leaves),
-      create_time: tx.now,
-      update_time: tx.now,
-    },
-  ]);
+  const isNew = await recordTrigger(tx, { key, workflowCode: workflow.code, group, pins, leaves, released: null });
   await consume(tx, loaded, pins);
   // The tree that led to the fire is past; the next evaluation says what the group waits for now. It is not hurried: the run comes first.
   await enqueueQuietly(tx, [row.id], tx.now);
-  if (isNew === 0) {
+  if (!isNew) {
     await countSuppressed(tx, key);
     return null;
   }

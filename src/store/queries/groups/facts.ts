@@ -1,8 +1,8 @@
 import type { Condition } from '../../../core/asset/condition.ts';
 import type { DependencyGroup, GroupFacts, MemberFacts, VersionFacts } from '../../../core/asset/group.ts';
 import type { AssetKey } from '../../../core/asset/key.ts';
-import { schemaStatusOf } from '../../../core/asset/ingest/state-fold.ts';
 import type { Pin, Version } from '../../../core/asset/version.ts';
+import { withBindings } from '../../../core/asset/version-facts.ts';
 import { big, conditionOf, isSet, leavesOf, num, pinsOf, releaseStates, settingsOf } from '../../codecs.ts';
 import type { Row } from '../../database.ts';
 import type { View } from '../../engine.ts';
@@ -198,21 +198,11 @@ const withFacts = async (
   const asksQuality = condition.qualityStatus !== null || condition.qualityChecks.length > 0;
   const asksSchema = condition.schemaStatus !== null || condition.schemaChanged;
   const verdicts = asksQuality ? await verdictsOf(view, assetId, versions) : [];
-  const tags = condition.tag === null ? [] : (await tagsOf(view, assetId)).filter((tag) => !tag.deleted);
+  const tags = condition.tag === null ? [] : await tagsOf(view, assetId);
   const schemas = asksSchema
     ? await schemasOf(view, assetId, Math.min(...versions.map((version) => version.epoch)))
     : [];
-  const byId = new Map(schemas.map((record) => [JSON.stringify([record.epoch, record.schemaId]), record]));
-  return versions.map((version) => {
-    const isIts = (of: { readonly epoch: number; readonly snapshotId: string | null }): boolean =>
-      of.epoch === version.epoch && of.snapshotId === version.snapshotId;
-    return {
-      ...version,
-      tags: tags.filter(isIts).map((tag) => tag.tag),
-      verdicts: verdicts.filter(isIts),
-      schemaStatus: schemaStatusOf(byId, version),
-    };
-  });
+  return withBindings(versions, { verdicts, tags, schemas });
 };
 
 const newestNamed = async (view: View, assetId: bigint, snapshotId: string): Promise<number | null> => {

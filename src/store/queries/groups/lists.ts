@@ -10,6 +10,7 @@ import { eventOf } from '../assets/rows.ts';
 import { headerOf } from '../workflows/definitions.ts';
 import { decide } from './evaluate.ts';
 import { groupName, type GroupRow } from './facts.ts';
+import { ownGroups } from './rows.ts';
 import { findProject } from '../workflows/projects.ts';
 
 export const nextDueAt = async ({ db }: View): Promise<EpochMs | null> => {
@@ -26,13 +27,7 @@ export const nextDueAt = async ({ db }: View): Promise<EpochMs | null> => {
 
 export const explainWorkflow = async (view: View, workflowCode: number): Promise<WorkflowExplanation> => {
   const header = await headerOf(view, big(workflowCode));
-  const rows = await view.db
-    .selectFrom('t_ds_asset_dependency_group')
-    .selectAll()
-    .where('workflow_definition_code', '=', header.code)
-    .where('task_definition_code', '=', 0n)
-    .orderBy('position')
-    .execute();
+  const rows = await ownGroups(view, header.code).selectAll().orderBy('position').execute();
   const groups: GroupExplanation[] = [];
   for (const row of rows) groups.push(await explainGroup(view, row));
   return {

@@ -1,6 +1,7 @@
 import type { EpochMs } from '../../../core/time.ts';
 import { insertMany } from '../../bulk.ts';
 import type { Tx } from '../../engine.ts';
+import { groupIdsOf } from './rows.ts';
 
 /** Queues groups for evaluation at `due`, or earlier where they are queued for earlier already. */
 export const enqueue = async (tx: Tx, groupIds: readonly bigint[], due: EpochMs): Promise<void> => {
@@ -77,17 +78,5 @@ const queueNaming = async (tx: Tx, assetHashes: readonly string[], due: EpochMs)
 };
 
 /** Queues every group of a workflow: its release state changed, or a run of it ended. */
-export const enqueueWorkflow = async (tx: Tx, workflowCode: bigint): Promise<void> => {
-  const rows = await tx.db
-    .selectFrom('t_ds_asset_dependency_group')
-    .select('id')
-    .where('workflow_definition_code', '=', workflowCode)
-    .where('task_definition_code', '=', 0n)
-    .orderBy('id')
-    .execute();
-  await enqueue(
-    tx,
-    rows.map((row) => row.id),
-    tx.now,
-  );
-};
+export const enqueueWorkflow = async (tx: Tx, workflowCode: bigint): Promise<void> =>
+  enqueue(tx, await groupIdsOf(tx, workflowCode), tx.now);

@@ -1,8 +1,9 @@
 import { sql, type SqlBool } from 'kysely';
-import { type AssetKey, assetName } from '../../../core/asset/key.ts';
+import { type AssetKey, defaultAlias } from '../../../core/asset/key.ts';
 import type { Pin, Version, VersionRef } from '../../../core/asset/version.ts';
 import type { TaskDefinition, WorkflowDefinition } from '../../../core/workflow/definition.ts';
 import type { TaskRun } from '../../../core/workflow/run.ts';
+import { waitConditions } from '../../../core/workflow/task-wait.ts';
 import { big, pinsOf } from '../../codecs.ts';
 import type { View } from '../../engine.ts';
 import type { PinFacts } from '../../store.ts';
@@ -30,7 +31,7 @@ export const taskPinFacts = async (
   task: TaskDefinition,
   ofRun: readonly PinFacts[],
 ): Promise<readonly PinFacts[]> => {
-  const conditions = (task.wait?.groups ?? []).flatMap((group) => group.conditions);
+  const conditions = waitConditions(task);
   const earlier = await consumedByTask(view, taskRun.taskCode, [...taskRun.pins.keys()]);
   const facts: PinFacts[] = [];
   for (const [key, pin] of taskRun.pins) {
@@ -127,14 +128,9 @@ const versionAt = async (view: View, assetId: bigint, key: AssetKey, ordinal: nu
   return row === undefined ? null : versionOf(row, key);
 };
 
-/** The alias in the group that fired, else in any group, else the table's name made fit for one. */
+/** The alias in the group that fired, else in any group, else the default one. */
 const aliasOf = (workflow: WorkflowDefinition, group: string | null, key: AssetKey): string => {
   const groups = [...workflow.groups].sort((a, b) => Number(b.name === group) - Number(a.name === group));
   const condition = groups.flatMap((each) => each.conditions).find((each) => each.assetKey === key);
-  return (
-    condition?.alias ??
-    assetName(key)
-      .table.replace(/[^A-Za-z0-9_]/g, '_')
-      .replace(/^(?=\d)/, '_')
-  );
+  return condition?.alias ?? defaultAlias(key);
 };

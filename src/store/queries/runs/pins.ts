@@ -5,6 +5,7 @@ import { type AssetKey, assetName } from '../../../core/asset/key.ts';
 import type { Pin, Pins, VersionRef } from '../../../core/asset/version.ts';
 import { SluiceError } from '../../../core/errors.ts';
 import type { WorkflowDefinition } from '../../../core/workflow/definition.ts';
+import { waitConditions } from '../../../core/workflow/task-wait.ts';
 import { big, num } from '../../codecs.ts';
 import type { Row } from '../../database.ts';
 import type { Tx, View } from '../../engine.ts';
@@ -13,6 +14,7 @@ import { assetRow } from '../assets/load.ts';
 import { NOTHING, setConsumed } from '../groups/baselines.ts';
 import { memberFacts, membersOf } from '../groups/facts.ts';
 import { enqueueWorkflow } from '../groups/queue.ts';
+import { groupIdsOf } from '../groups/rows.ts';
 
 /**
  * The pins of a run that no group started (semantics.md, 4): what was asked for, else the newest version that meets what the workflow's
@@ -38,9 +40,7 @@ export const choosePins = async (
 
 /** Assets that only waiting tasks name: the run pins them where that is asked for, and their tasks take that pin. */
 const waitedFor = ({ tasks }: WorkflowDefinition): readonly AssetKey[] =>
-  tasks.flatMap(({ wait }) =>
-    (wait?.groups ?? []).flatMap(({ conditions }) => conditions.map((each) => each.assetKey)),
-  );
+  tasks.flatMap(waitConditions).map(({ assetKey }) => assetKey);
 
 /** Each asset that the workflow reads, with the condition of the first group that names it. */
 const namedConditions = (workflow: WorkflowDefinition): ReadonlyMap<AssetKey, Condition> => {
@@ -151,16 +151,9 @@ const notRead = (workflow: WorkflowDefinition, key: AssetKey, known: readonly As
 
 /** The groups of the workflow have consumed these versions; none goes back. */
 export const consumePins = async (tx: Tx, workflowCode: bigint, pins: Pins): Promise<void> => {
-  const groups = await tx.db
-    .selectFrom('t_ds_asset_dependency_group')
-    .select('id')
-    .where('workflow_definition_code', '=', workflowCode)
-    .where('task_definition_code', '=', 0n)
-    .orderBy('id')
-    .execute();
-  for (const group of groups) {
-    await tx.dialect.lockRow(tx.db, 't_ds_asset_dependency_group', 'id', group.id);
-    for (const { dependencyId, condition, consumed } of await membersOf(tx, group.id)) {
+  for (const groupId of await groupIdsOf(tx, workflowCode)) {
+    await tx.dialect.lockRow(tx.db, 't_ds_asset_dependency_group', 'id', groupId);
+    for (const { dependencyId, condition, consumed } of await membersOf(tx, groupId)) {
       const pin = pins.get(condition.assetKey);
       if (pin === undefined || (consumed.ref !== null && consumed.ref.ordinal >= pin.ordinal)) continue;
       const schemaId = await schemaOfVersion(tx, condition.assetKey, pin);
@@ -169,7 +162,7 @@ export const consumePins = async (tx: Tx, workflowCode: bigint, pins: Pins): Pro
     await tx.db
       .updateTable('t_ds_asset_dependency_group')
       .set((e) => ({ revision: e('revision', '+', 1n) }))
-      .where('id', '=', group.id)
+      .where('id', '=', groupId)
       .execute();
   }
   await enqueueWorkflow(tx, workflowCode);

@@ -22,7 +22,7 @@ export const runRow = async (view: View, id: bigint): Promise<RunRow> => {
   return row;
 };
 
-/** The run as the plan sees it, locked: of two tasks that end at once, the second sees the first, so that a join fires. */
+/** The run as the plan sees it. It is locked, so that of two tasks that end at once the second sees the end of the first, and a task behind both is submitted. */
 export const lockRun = async (tx: Tx, id: bigint): Promise<LoadedRun> => {
   await tx.dialect.lockRow(tx.db, 't_ds_workflow_instance', 'id', id);
   const row = await runRow(tx, id);
@@ -86,7 +86,7 @@ const applyStep = async (
   }
 };
 
-/** Dispatch and start do not lock the run: a task that one of them has moved on meanwhile is not the one that the plan saw. */
+/** Dispatch and start do not lock the run. If one of them has moved the attempt since the plan was made, the plan must be made again. */
 const moveTask = async (
   tx: Tx,
   { facts }: LoadedRun,
@@ -109,7 +109,7 @@ const updateTask = async (tx: Tx, id: number, change: TaskChange): Promise<void>
   await tx.db.updateTable('t_ds_task_instance').set(change).where('id', '=', big(id)).execute();
 };
 
-/** The plan asks again for as long as the attempt lives; only the first time is news. */
+/** The plan repeats its KILL for as long as the attempt lives. Only the first one wakes the reaper. */
 const askForKill = async (tx: Tx, id: number, reason: string): Promise<void> => {
   const query = tx.db.updateTable('t_ds_task_instance').set({ kill_reason: reason }).where('id', '=', big(id));
   const result = await query.where('kill_reason', 'is', null).executeTakeFirst();

@@ -1,11 +1,11 @@
 import { SluiceError } from '../../../core/errors.ts';
-import type { WorkflowDefinition } from '../../../core/workflow/definition.ts';
+import { valueOrThrow } from '../../../core/result.ts';
 import { type RunOperation, operateRun } from '../../../core/workflow/plan.ts';
 import type { WorkflowRun } from '../../../core/workflow/run.ts';
 import { big, commandTypes, num, pinsJson } from '../../codecs.ts';
 import type { Tx } from '../../engine.ts';
 import type { StartRequest } from '../../store.ts';
-import { headerOf, newestDefinition } from '../workflows/definitions.ts';
+import { headerOf, newestDefinition, taskNamed } from '../workflows/definitions.ts';
 import { applySteps, type LoadedRun, lockRun, runRow } from './planning.ts';
 import { insertCommand, insertRun } from './insert.ts';
 import { choosePins, consumePins } from './pins.ts';
@@ -33,7 +33,7 @@ export const startManually = async (
   const runId = await insertRun(tx, {
     workflow,
     commandType: 'START_PROCESS',
-    startTasks: taskCodes(workflow, request.startTasks),
+    startTasks: request.startTasks.map((name) => taskNamed(workflow, name).code),
     taskDependType: request.taskDependType,
     params: request.params,
     pins,
@@ -50,14 +50,6 @@ const idempotencyOf = (tx: Tx, { idempotencyKey, workflowCode }: StartRequest) =
 
 const runOfKey = (tx: Tx, hash: string) =>
   tx.db.selectFrom('t_ds_workflow_instance').select('id').where('idempotency_hash', '=', hash).executeTakeFirst();
-
-const taskCodes = (workflow: WorkflowDefinition, names: readonly string[]): readonly number[] =>
-  names.map((name) => {
-    const task = workflow.tasks.find((each) => each.name === name);
-    if (task !== undefined) return task.code;
-    const known = workflow.tasks.map((each) => each.name).join(', ') || 'none';
-    throw new SluiceError('NOT_FOUND', `Workflow ${workflow.name} has no task ${name}; its tasks are: ${known}.`);
-  });
 
 /** As if the run began now: it takes the newest versions, and its waiting tasks wait again. */
 const newPins = async (tx: Tx, { row, facts }: LoadedRun) => {
@@ -76,9 +68,8 @@ export const operate = async (tx: Tx, id: bigint, operation: RunOperation, repin
       'BAD_REQUEST',
       `New pins are taken by RERUN and RECOVER only, not by ${operation}: leave repin out.`,
     );
-  const operated = operateRun(loaded.facts, operation);
-  if (!operated.ok) throw new SluiceError(operated.problem.code, operated.problem.detail);
-  const { steps, commandType } = operated.value;
+  const operated = valueOrThrow(operateRun(loaded.facts, operation));
+  const { steps, commandType } = operated;
   await tx.db.deleteFrom('t_ds_command').where('workflow_instance_id', '=', id).execute();
   await applySteps(tx, loaded, steps);
   if (commandType !== null) {

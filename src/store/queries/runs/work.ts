@@ -75,7 +75,7 @@ export const nextDispatchAt = async (view: View): Promise<EpochMs | null> => {
   return next?.not_before ?? null;
 };
 
-/** What all attempts of a run have in common. */
+/** The part of an offer that is the same for all attempts of a run. */
 type SharedPart = Omit<TaskOffer, 'task' | 'taskRun' | 'upstream'>;
 
 /** Attempts with everything needed to start or find them; runs and their pins are read once. */
@@ -137,7 +137,7 @@ export const startTask = async (
 ): Promise<boolean> => {
   const row = await tx.db.selectFrom('t_ds_task_instance').selectAll().where('id', '=', id).executeTakeFirst();
   if (row === undefined || row.fence !== big(fence)) return false;
-  // Told twice, because the first answer got lost: still its turn.
+  // The start is reported a second time, as the first answer got lost: it is still this attempt's turn.
   if (row.state === taskState('RUNNING_EXECUTION')) return true;
   const limit = await timeoutOf(tx, row);
   const result = await tx.db
@@ -181,7 +181,7 @@ export const endTask = async (tx: Tx, id: bigint, fence: number, ending: TaskEnd
       end_time: ending.endedAt,
       exit_code: bigOrNull(ending.exitCode),
       var_pool: ending.state === 'SUCCESS' ? outputsJson(ending.outputs ?? []) : null,
-      // One that went on when its wait was over keeps saying so.
+      // An attempt that went on because its time to wait was up keeps that as its reason.
       reason: killed ? row.kill_reason : (ending.reason ?? row.reason),
     })
     .where('id', '=', id)

@@ -82,7 +82,7 @@ export const expireWait = async (tx: Tx, taskRunId: bigint): Promise<TimedOutWai
   return { ...report, outcome: task.wait.onTimeout, reason };
 };
 
-/** What came just in time, while nobody was there to look, still counts. */
+/** Evaluates the groups once more before the wait is given up: what came in time may not have been looked at yet. */
 const lastLook = async (
   tx: Tx,
   taskRunId: bigint,

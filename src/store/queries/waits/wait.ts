@@ -1,17 +1,18 @@
-import type { Leaf } from '../../../core/asset/condition.ts';
+import type { Condition, Leaf } from '../../../core/asset/condition.ts';
 import { triggerKey } from '../../../core/asset/trigger-key.ts';
 import type { DependencyGroup } from '../../../core/asset/group.ts';
 import type { Pins } from '../../../core/asset/version.ts';
 import type { EpochMs } from '../../../core/time.ts';
 import type { TaskDefinition } from '../../../core/workflow/definition.ts';
 import { groupsInForce } from '../../../core/workflow/task-wait.ts';
-import { big, conditionJson, flag, leavesJson, num, pinsJson, settingsJson } from '../../codecs.ts';
+import { big, conditionJson, flag, num, pinsJson, settingsJson } from '../../codecs.ts';
 import type { Tx } from '../../engine.ts';
 import type { EvaluationReport } from '../../store.ts';
 import { lockIfKnown } from '../assets/load.ts';
 import { insertConsumed } from '../groups/baselines.ts';
 import { groupName, type LoadedGroup } from '../groups/facts.ts';
 import { enqueue } from '../groups/queue.ts';
+import { recordTrigger } from '../groups/triggers.ts';
 import { type RunRow, taskState } from '../runs/rows.ts';
 import { beginningOf } from './baselines.ts';
 
@@ -61,7 +62,7 @@ export const pinsBefore = async (
   return found;
 };
 
-/** New pins were taken for the run: what released its tasks before no longer holds for attempts to come. */
+/** The run has taken new pins. What released earlier attempts of its tasks must not be handed on to later ones. */
 export const voidPins = async (tx: Tx, runId: bigint): Promise<void> => {
   await tx.db
     .updateTable('t_ds_task_instance')
@@ -100,6 +101,14 @@ export const beginWaiting = async (
 /** Names of groups hold no colon. */
 const rowName = (taskRunId: bigint, group: string): string => `${taskRunId}:${group}`;
 
+/** Columns that a group of a waiting task and its members have alike. */
+const ownerColumns = (tx: Tx, run: RunRow, task: TaskDefinition) => ({
+  workflow_definition_code: run.workflow_definition_code,
+  task_definition_code: big(task.code),
+  create_time: tx.now,
+  update_time: tx.now,
+});
+
 const insertTaskGroup = async (
   tx: Tx,
   run: RunRow,
@@ -108,10 +117,8 @@ const insertTaskGroup = async (
   group: DependencyGroup,
   position: number,
 ): Promise<bigint> => {
-  const owner = { workflow_definition_code: run.workflow_definition_code, task_definition_code: big(task.code) };
-  const times = { create_time: tx.now, update_time: tx.now };
   const groupId = await tx.dialect.insertForId(tx.db, 't_ds_asset_dependency_group', {
-    ...owner,
+    ...ownerColumns(tx, run, task),
     task_instance_id: taskRunId,
     dependency_group: rowName(taskRunId, group.name),
     position: BigInt(position),
@@ -121,30 +128,45 @@ const insertTaskGroup = async (
     revision: 0n,
     ready: 0n,
     leaves_json: '[]',
-    ...times,
   });
-  for (const [place, condition] of group.conditions.entries()) {
-    const key = condition.assetKey;
-    const dependencyId = await tx.dialect.insertForId(tx.db, 't_ds_asset_dependency', {
-      group_id: groupId,
-      ...owner,
-      dependency_group: group.name,
-      asset_key: key,
-      asset_hash: tx.sha256(key),
-      position: BigInt(place),
-      condition_json: conditionJson(condition),
-      enabled: 1n,
-      ...times,
-    });
-    if (task.wait === null) throw new Error(`Task ${task.name} has a group and nothing to wait for.`);
-    await lockIfKnown(tx, key);
-    const { consumed, since } = await beginningOf(tx, run, task.code, task.wait, condition);
-    await insertConsumed(tx, dependencyId, consumed, null, since);
-  }
+  for (const [place, condition] of group.conditions.entries())
+    await insertTaskMember(tx, run, task, { groupId, group: group.name, condition, position: place });
   return groupId;
 };
 
-/** The attempt no longer waits. Groups are locked before attempts, wherever both are. The groups go with their members, their queue entry and their history. */
+const insertTaskMember = async (
+  tx: Tx,
+  run: RunRow,
+  task: TaskDefinition,
+  member: {
+    readonly groupId: bigint;
+    readonly group: string;
+    readonly condition: Condition;
+    readonly position: number;
+  },
+): Promise<void> => {
+  if (task.wait === null) throw new Error(`Task ${task.name} has a group and nothing to wait for.`);
+  const { condition } = member;
+  const key = condition.assetKey;
+  const dependencyId = await tx.dialect.insertForId(tx.db, 't_ds_asset_dependency', {
+    ...ownerColumns(tx, run, task),
+    group_id: member.groupId,
+    dependency_group: member.group,
+    asset_key: key,
+    asset_hash: tx.sha256(key),
+    position: BigInt(member.position),
+    condition_json: conditionJson(condition),
+    enabled: 1n,
+  });
+  await lockIfKnown(tx, key);
+  const { consumed, since } = await beginningOf(tx, run, task.code, task.wait, condition);
+  await insertConsumed(tx, dependencyId, consumed, null, since);
+};
+
+/**
+ * The attempt no longer waits: its groups go, and with them (by the tables' foreign keys) their members, what those consumed, their queue
+ * entries and the history of their leaves. Whoever changes groups and attempts in one transaction locks the groups first.
+ */
 export const removeGroups = async (tx: Tx, taskRunId: bigint): Promise<void> => {
   await tx.db.deleteFrom('t_ds_asset_dependency_group').where('task_instance_id', '=', taskRunId).execute();
 };
@@ -183,21 +205,14 @@ export const releaseTask = async (
   const group = groupName(row);
   const task = { code: owner.task.code, instanceId: num(owner.taskRunId) };
   const key = triggerKey({ workflowCode: num(row.workflow_definition_code), task, group, pins }, tx.sha256);
-  await tx.dialect.insertIgnore(tx.db, 't_ds_asset_trigger_history', [
-    {
-      trigger_key: key,
-      workflow_definition_code: row.workflow_definition_code,
-      workflow_instance_id: owner.runId,
-      task_definition_code: big(owner.task.code),
-      task_instance_id: owner.taskRunId,
-      dependency_group: group,
-      trigger_status: 'SUCCESS',
-      pins_json: pinsJson(pins),
-      leaves_json: leavesJson(leaves),
-      create_time: tx.now,
-      update_time: tx.now,
-    },
-  ]);
+  await recordTrigger(tx, {
+    key,
+    workflowCode: row.workflow_definition_code,
+    group,
+    pins,
+    leaves,
+    released: { runId: owner.runId, taskCode: big(owner.task.code), taskRunId: owner.taskRunId },
+  });
   return {
     taskRunId: num(owner.taskRunId),
     runId: num(owner.runId),

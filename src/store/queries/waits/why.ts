@@ -1,11 +1,10 @@
-import { SluiceError } from '../../../core/errors.ts';
 import type { TaskRun } from '../../../core/workflow/run.ts';
 import type { WaitingGroup } from '../../../core/workflow/task-wait.ts';
 import { big, leavesOf, num, pinsOf } from '../../codecs.ts';
 import type { View } from '../../engine.ts';
 import type { GroupExplanation, TaskExplanation, WaitingAttempt } from '../../store.ts';
 import { chunks } from '../assets/load.ts';
-import { headerOf, newestDefinition } from '../workflows/definitions.ts';
+import { headerOf, newestDefinition, taskNamed } from '../workflows/definitions.ts';
 import { groupName } from '../groups/facts.ts';
 import { explainGroup } from '../groups/lists.ts';
 import { taskRunOf } from '../runs/rows.ts';
@@ -17,11 +16,7 @@ const SHOWN = 20;
 /** Why a waiting task has not gone on, and why it last did. Throws NOT_FOUND. */
 export const explainTask = async (view: View, workflowCode: number, name: string): Promise<TaskExplanation> => {
   const workflow = await newestDefinition(view, await headerOf(view, big(workflowCode)));
-  const task = workflow.tasks.find((each) => each.name === name);
-  if (task === undefined) {
-    const known = workflow.tasks.map((each) => each.name).join(', ') || 'none';
-    throw new SluiceError('NOT_FOUND', `Workflow ${workflow.name} has no task ${name}; its tasks are: ${known}.`);
-  }
+  const task = taskNamed(workflow, name);
   const ids = await waitingIds(view, workflow.code, task.code);
   const lastRelease = await releaseOf(view, task.code);
   const waiting: WaitingAttempt[] = [];

@@ -5,8 +5,9 @@ import type { Tx, View } from '../../engine.ts';
 import { pageOf, sliceOf } from '../../paging.ts';
 import type { DefinitionStore, PageRequest, Resume } from '../../store.ts';
 import { definitionAt, headerOf, newestDefinition } from './definitions.ts';
-import { groupIdsOf, skipAhead } from '../groups/admin.ts';
+import { skipAhead } from '../groups/admin.ts';
 import { enqueueWorkflow } from '../groups/queue.ts';
+import { groupIdsOf } from '../groups/rows.ts';
 import { UNFINISHED_RUNS } from '../runs/rows.ts';
 
 /** Puts a workflow online or offline; its groups are evaluated again. Online, `how` says what becomes of what arrived while it was offline. */

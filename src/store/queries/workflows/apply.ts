@@ -169,20 +169,9 @@ const saveTask = async (
       .insertInto('t_ds_task_definition_log')
       .values({ code, version, ...owner, ...content, create_time: tx.now })
       .execute();
-  const head = {
-    code,
-    version,
-    name: task.name,
-    task_type: task.type,
-    ...owner,
-    create_time: tx.now,
-    update_time: tx.now,
-  };
-  await tx.dialect.upsert(tx.db, 't_ds_task_definition', head, ['code'], {
-    version,
-    task_type: task.type,
-    update_time: tx.now,
-  });
+  const newest = { version, task_type: task.type, update_time: tx.now };
+  const head = { code, name: task.name, ...owner, ...newest, create_time: tx.now };
+  await tx.dialect.upsert(tx.db, 't_ds_task_definition', head, ['code'], newest);
   return { code, version };
 };
 

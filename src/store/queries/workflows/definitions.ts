@@ -97,6 +97,14 @@ const taskOf = (row: Row<'t_ds_task_definition_log'>): TaskDefinition => ({
   wait: waitOf(row.wait_json),
 });
 
+/** Throws NOT_FOUND, naming the tasks that there are. */
+export const taskNamed = (workflow: WorkflowDefinition, name: string): TaskDefinition => {
+  const task = workflow.tasks.find((each) => each.name === name);
+  if (task !== undefined) return task;
+  const known = workflow.tasks.map((each) => each.name).join(', ') || 'none';
+  throw new SluiceError('NOT_FOUND', `Workflow ${workflow.name} has no task ${name}; its tasks are: ${known}.`);
+};
+
 const headers = (view: View) => view.db.selectFrom('t_ds_workflow_definition').selectAll();
 
 /** Throws NOT_FOUND. */

@@ -15,7 +15,7 @@ describe('a pushed commit under VERIFY', () => {
   it('is a hint: nothing is recorded, the table is looked at', () => {
     const memory = new AssetMemory();
     const effects = memory.push(commit('7', 7n));
-    expect(effects).toMatchObject({ lookNow: true, duplicate: false, touchesGroups: false });
+    expect(effects).toMatchObject({ wantsScan: true, duplicate: false, touchesGroups: false });
     expect(memory.versions).toEqual([]);
     expect(memory.state.version).toBe(0);
     expect(statuses(memory)).toEqual([['SNAPSHOT_COMMITTED', '7', 'HINT']]);
@@ -24,7 +24,7 @@ describe('a pushed commit under VERIFY', () => {
   it('the same commit by poll and by push is one: the push is a duplicate, or confirmed beside it', () => {
     const memory = new AssetMemory();
     memory.poll({ commits: [commitOf('7', 7n)] });
-    expect(memory.push(commit('7', 7n))).toMatchObject({ duplicate: true, lookNow: false });
+    expect(memory.push(commit('7', 7n))).toMatchObject({ duplicate: true, wantsScan: false });
     expect(memory.push(commit('8', 8n)).duplicate).toBe(false);
     memory.poll({ commits: [commitOf('8', 8n)] });
     expect(statuses(memory).filter(([, id]) => id === '8')).toEqual([
@@ -36,12 +36,12 @@ describe('a pushed commit under VERIFY', () => {
   it('a known id with a later time asks for a look: the table may have been rewound', () => {
     const memory = new AssetMemory();
     memory.poll({ commits: [commitOf('7', 7n)] });
-    expect(memory.push(commit('7', 9n))).toMatchObject({ duplicate: false, lookNow: true });
+    expect(memory.push(commit('7', 9n))).toMatchObject({ duplicate: false, wantsScan: true });
   });
 
   it('hints need no id', () => {
     const memory = new AssetMemory();
-    expect(memory.push(statedOf('SNAPSHOT_COMMITTED')).lookNow).toBe(true);
+    expect(memory.push(statedOf('SNAPSHOT_COMMITTED')).wantsScan).toBe(true);
     expect(memory.push(statedOf('SNAPSHOT_COMMITTED')).duplicate).toBe(false);
   });
 });

@@ -5,7 +5,7 @@ import { render, resolveParameters } from '../../../../src/core/workflow/paramet
 import type { ParameterSources } from '../../../../src/core/workflow/parameters/parameters.ts';
 import { readOptions } from '../../../../src/core/workflow/parameters/pin-values.ts';
 import type { PinValues } from '../../../../src/core/workflow/parameters/pin-values.ts';
-import { taskContextJson, taskEnvironment } from '../../../../src/core/workflow/task-context.ts';
+import { taskContextJson, taskEnvironment } from '../../../../src/core/workflow/parameters/task-context.ts';
 import { attempt, run, task, workflow } from '../simulate.ts';
 
 const orders: PinValues = {

@@ -1,4 +1,8 @@
-import type { SchemaRecord } from '../state.ts';
+import type { SchemaRecord, SchemaStatus } from './state.ts';
+import type { Version } from './version.ts';
+
+/** What names one schema of an asset: ids are given again in a new epoch. */
+export const schemaKey = (epoch: number, schemaId: string): string => JSON.stringify([epoch, schemaId]);
 
 const isNumber = (id: string): boolean => /^\d+$/.test(id);
 
@@ -17,3 +21,12 @@ export const schemasOfEpoch = (records: readonly SchemaRecord[], epoch: number):
 /** The newest schema of an epoch that downstream may rely on. */
 export const newestAccepted = (records: readonly SchemaRecord[], epoch: number): SchemaRecord | undefined =>
   schemasOfEpoch(records, epoch).findLast((record) => record.status === 'COMPATIBLE');
+
+/** A version has its schema's status; UNKNOWN where its schema is not known. */
+export const schemaStatusOf = (
+  schemas: ReadonlyMap<string, SchemaRecord>,
+  version: Pick<Version, 'epoch' | 'schemaId'> | undefined,
+): SchemaStatus => {
+  if (version === undefined || version.schemaId === null) return 'UNKNOWN';
+  return schemas.get(schemaKey(version.epoch, version.schemaId))?.status ?? 'UNKNOWN';
+};

@@ -1,10 +1,10 @@
-import { isoTime } from '../time.ts';
-import type { EpochMs } from '../time.ts';
-import type { TaskDefinition, WorkflowDefinition } from './definition.ts';
-import type { TaskParameters } from './parameters/parameters.ts';
-import { readOptions } from './parameters/pin-values.ts';
-import type { PinValues } from './parameters/pin-values.ts';
-import type { TaskRun, WorkflowRun } from './run.ts';
+import { isoTime } from '../../time.ts';
+import type { EpochMs } from '../../time.ts';
+import type { TaskDefinition, WorkflowDefinition } from '../definition.ts';
+import type { TaskParameters } from './parameters.ts';
+import { readOptions } from './pin-values.ts';
+import type { PinValues } from './pin-values.ts';
+import type { TaskRun, WorkflowRun } from '../run.ts';
 
 /** What a task is told about itself and its run. */
 export interface TaskIdentity {

@@ -1,0 +1,34 @@
+import type { Poll } from '../core/asset/poll.ts';
+import type { ScanTarget } from '../store/store.ts';
+
+/** When a table is scanned, how closely, and what of the answer is worth a write. */
+
+/**
+ * QUICK asks only whether the next commit is there (one request at rest); FULL also sees rewinds, re-creations, tags and schemas
+ * (sources/source.ts).
+ */
+export type Depth = 'QUICK' | 'FULL';
+
+const LONGEST_PAUSE_MS = 600_000;
+const FULL_EVERY = 4;
+const FULL_AT_LEAST_EVERY_MS = 60_000;
+
+/** How long QUICK scans may go on after a FULL one: every fourth scan, and at least once a minute. */
+export const fullEveryMs = (intervalMs: number): number => Math.min(intervalMs * FULL_EVERY, FULL_AT_LEAST_EVERY_MS);
+
+/** The pause before the next look: the asset's interval, doubled with each failure in a row up to ten minutes. */
+export const pauseAfter = (failures: number, intervalMs: number): number =>
+  failures === 0
+    ? intervalMs
+    : Math.min(intervalMs * 2 ** Math.min(failures, 20), Math.max(intervalMs, LONGEST_PAUSE_MS));
+
+/** Is there anything in the poll that the database does not know yet? An idle poll of a healthy table writes nothing. */
+export const needsRecording = (
+  target: ScanTarget,
+  poll: Poll,
+  before: { readonly failures: number; readonly reason: string | null },
+): boolean => {
+  if (poll.outcome.kind === 'UNREADABLE') return before.reason !== poll.outcome.reason;
+  if (poll.outcome.kind !== 'NONE' || target.mustRecord || before.failures > 0) return true;
+  return target.cursor === null || poll.tagChanges.length > 0 || poll.newSchemas.length > 0;
+};
