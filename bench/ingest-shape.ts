@@ -81,7 +81,7 @@ const verdict = (number: number, id: number, at: number) => ({
   eventType: 'QUALITY_CHECK_PASSED' as const,
   snapshotId: String(id),
   checkName: 'rows',
-  eventId: `check-${at}`,
+  eventId: `check-${number}-${at}`,
 });
 
 const BLANK: Omit<StatedEvent, 'assetKey' | 'eventType'> = {

@@ -15,12 +15,27 @@ export const arraysOfColumns: ManyRows = {
   sizes: [MOST],
   sameText: true,
   text: (kinds) => `select * from unnest(${kinds.map((kind, i) => `$${i + 1}::${typeOf(kind)}[]`).join(', ')})`,
-  values: (rows, columns) => columns.map((column) => `{${rows.map((row) => element(row[column])).join(',')}}`),
+  values: (rows, columns) => columns.map((column) => arrayOf(rows, column)),
+};
+
+/** Nulls at the end are left out: unnest makes the arrays equally long with them, and many columns of an event hold nothing else. */
+const arrayOf = (rows: readonly Readonly<Record<string, unknown>>[], column: string): string => {
+  let text = '';
+  let nulls = '';
+  for (const row of rows) {
+    const value = row[column];
+    if (value === null || value === undefined) {
+      nulls += 'NULL,';
+      continue;
+    }
+    text += `${nulls}${element(value)},`;
+    nulls = '';
+  }
+  return `{${text.slice(0, -1)}}`;
 };
 
 /** A value in the notation of arrays. */
 const element = (value: unknown): string => {
-  if (value === null || value === undefined) return 'NULL';
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'string') return `"${/["\\]/.test(value) ? value.replace(/["\\]/g, '\\$&') : value}"`;
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value.toString();
