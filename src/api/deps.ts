@@ -35,6 +35,8 @@ export interface ApiDeps {
   readonly onStated?: (events: readonly StatedEvent[], receipts: readonly StatedReceipt[]) => void;
   /** Told of every statement that was refused before the store saw it; the key is there if somebody has registered it. */
   readonly onRefused?: (refusals: readonly { readonly assetKey: AssetKey | null; readonly problem: Problem }[]) => void;
+  /** false: pushed events are refused. */
+  readonly takesPushes: boolean;
   /** What keeps the server from doing its work, in sentences; empty: it is ready. */
   readonly notReady: () => Promise<readonly string[]>;
   readonly metrics: { readonly contentType: string; text(): Promise<string> };

@@ -39,11 +39,15 @@ export interface ServerSettings {
   readonly allowedHosts: readonly string[];
   readonly timezone: string;
   readonly log: { readonly level: LogLevel; readonly destination: string };
-  /** How often a table of this format is looked at, unless the asset says otherwise. */
-  readonly pollIntervalMs: (format: string) => number;
+  /** Whether commits and pushed events are taken and start runs. */
+  readonly assetScheduling: boolean;
+  readonly takesPushes: boolean;
+  /** How often a table of this format is looked at, unless the asset says otherwise; null: only when somebody asks. */
+  readonly pollIntervalMs: (format: string) => number | null;
   readonly pollLimitMs: number;
   readonly scanWidth: number;
   readonly taskSlots: number;
+  readonly killGraceMs: number;
   readonly logLimitBytes: number;
   readonly logPolicy: 'truncate' | 'kill';
   readonly passEnvironment: readonly string[];
@@ -85,7 +89,16 @@ const startLocked = async (settings: ServerSettings, hooks: ServerHooks, lock: F
   const lost = Promise.withResolvers<SluiceError>();
   const scanner = createScanner(parts);
   const worker = createWorker(parts, () => master.wake('dispatcher'));
-  const master = startMaster({ store, scanner, worker, observer, clock, log, onLost: lost.resolve });
+  const master = startMaster({
+    store,
+    scanner,
+    worker,
+    observer,
+    clock,
+    log,
+    decides: settings.assetScheduling,
+    onLost: lost.resolve,
+  });
   const api = await createApi(apiDeps(parts, scanner, token));
   const stop = async (): Promise<void> => {
     await api.close();
@@ -160,6 +173,7 @@ const apiDeps = (
   metrics,
   onStated: observer.stated,
   onRefused: observer.refused,
+  takesPushes: settings.takesPushes,
   declarations: { timezone: settings.timezone, checkTask },
   tokens: [{ name: 'admin', token, grants: 'admin' }],
   allowedHosts: settings.allowedHosts,
@@ -189,7 +203,10 @@ const createScanner = ({ settings, store, observer, clock, log }: Parts): Scanne
     read: createReader({ sourceOf: loadSource, filesOf: loadFiles, clock, limitMs: settings.pollLimitMs }),
     clock,
     log: log.child('scanner'),
-    intervalMs: (asset: Asset) => asset.pollIntervalMs ?? settings.pollIntervalMs(assetName(asset.key).format),
+    intervalMs: (asset: Asset) => {
+      const usual = settings.pollIntervalMs(assetName(asset.key).format);
+      return usual === null ? null : (asset.pollIntervalMs ?? usual);
+    },
     width: settings.scanWidth,
     onRecorded: observer.recorded,
     onScanned: observer.scanned,
@@ -203,6 +220,7 @@ const createWorker = ({ settings, store, executor, observer, clock, log }: Parts
     log: log.child('worker'),
     host: hostname(),
     slots: settings.taskSlots,
+    killGraceMs: settings.killGraceMs,
     prepare: (offer) =>
       prepareAttempt(offer, {
         plugin: taskPlugin,

@@ -189,9 +189,16 @@ function checkDatabase(url: string | null): void {
     );
 }
 
+const WITHOUT_EFFECT = 'Taken, but without effect: ';
+
+/** Keys that are there so that a file made for another scheduler can be used as it stands: whoever sets one hears that it does nothing. */
 function notesOn(values: Values): readonly string[] {
-  const cache = 'asset-event-scheduling.dependency-resolver.cache-expire-seconds';
-  return values.has(cache) ? [`${cache} is taken but has no effect: nothing is cached.`] : [];
+  return [...values.keys()].flatMap((path) => {
+    const doc = SETTINGS.get(path)?.doc ?? '';
+    return doc.startsWith(WITHOUT_EFFECT)
+      ? [`${path} is taken but has no effect: ${doc.slice(WITHOUT_EFFECT.length)}`]
+      : [];
+  });
 }
 
 /** The database that the configuration means. */

@@ -6,9 +6,11 @@ const POLL_SECONDS = [0.1, 86_400] as const;
 const BATCH = [1, 1_000_000] as const;
 
 const DOC = {
-  enabled: 'Whether it runs.',
+  enabled: 'Whether tables of this format are polled.',
   interval: 'Seconds between two polls of one table.',
-  batch: 'The most versions that one poll takes; the next goes on from there.',
+  batch: 'Taken, but without effect: one poll takes all versions that there are.',
+  compensation:
+    'Taken, but without effect: every table is compared whole with what is recorded, at least once a minute.',
 } as const;
 
 /** Overrides for one format; what is left out is as in `polling`. */
@@ -70,23 +72,35 @@ export const SCHEMA = {
     destination: text('stderr', 'Where lines go: `stderr`, or the path of a file that they are appended to.'),
   },
   'asset-event-scheduling': {
-    enabled: boolean(true, 'Whether table commits start runs.'),
+    enabled: boolean(
+      true,
+      'Whether tables are polled, events taken and groups decided; without it, only people and other programs start runs.',
+    ),
     'dependency-resolver': {
-      'resolve-timeout-seconds': integer(5, SECONDS, 'The longest that one evaluation may take.'),
-      'cache-expire-seconds': optional(integer(60, [0, 86_400], 'Taken, but without effect: no state is cached.')),
+      'resolve-timeout-seconds': integer(
+        5,
+        SECONDS,
+        'Taken, but without effect: an evaluation reads what is recorded, and waits for nothing else.',
+      ),
+      'cache-expire-seconds': optional(
+        integer(
+          60,
+          [0, 86_400],
+          'Taken, but without effect: what is remembered is compared with the database each time.',
+        ),
+      ),
     },
     'compensation-scanner': {
-      enabled: boolean(true, DOC.enabled),
-      'interval-seconds': integer(
-        300,
-        SECONDS,
-        'Seconds between two comparisons of the recorded state with the tables.',
-      ),
-      'batch-size': integer(100, BATCH, 'How many tables one comparison takes at once.'),
+      enabled: boolean(true, DOC.compensation),
+      'interval-seconds': integer(300, SECONDS, DOC.compensation),
+      'batch-size': integer(100, BATCH, DOC.compensation),
     },
     'event-source': {
       polling: {
-        enabled: boolean(true, 'Whether tables are polled.'),
+        enabled: boolean(
+          true,
+          'Whether tables are polled. Without it, a table is read only when somebody asks for it.',
+        ),
         'interval-seconds': seconds(30, POLL_SECONDS, DOC.interval),
         'batch-size': integer(500, BATCH, DOC.batch),
       },
@@ -120,7 +134,7 @@ export function pollingOf(config: Config, format: string): Polling {
   };
   const over = format in own ? own[format as keyof typeof own] : null;
   return {
-    enabled: polling.enabled && (over?.enabled ?? true),
+    enabled: config.assetEventScheduling.enabled && polling.enabled && (over?.enabled ?? true),
     intervalSeconds: over?.intervalSeconds ?? polling.intervalSeconds,
     batchSize: over?.batchSize ?? polling.batchSize,
   };

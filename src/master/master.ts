@@ -28,6 +28,8 @@ export interface MasterOptions {
   readonly observer: Observer;
   readonly clock: Clock;
   readonly log: Log;
+  /** Whether groups are decided; without it no table starts anything. */
+  readonly decides: boolean;
   /** Called when a duty finds that another server owns the work now. */
   readonly onLost: (error: SluiceError) => void;
 }
@@ -78,12 +80,12 @@ export const startMaster = (options: MasterOptions): Master => {
 };
 
 /** In the order in which they start: what an earlier server left behind is looked after first. */
-const dutiesOf = ({ store, scanner, worker, observer, clock }: MasterOptions): readonly Duty[] => {
+const dutiesOf = ({ store, scanner, worker, observer, clock, decides }: MasterOptions): readonly Duty[] => {
   const { runs, groups } = store;
   return [
     createReconciler({ runs, worker }),
     scanner,
-    createResolver({ groups, clock, onEvaluated: observer.evaluated }),
+    ...(decides ? [createResolver({ groups, clock, onEvaluated: observer.evaluated })] : []),
     createLauncher({ runs, onLaunched: observer.launched }),
     createDispatcher({ runs, clock, room: () => worker.room(), begin: (offer) => void worker.begin(offer) }),
     createReaper({ runs, clock, worker }),

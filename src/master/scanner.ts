@@ -33,7 +33,8 @@ export interface ScannerOptions {
   readonly read: Reader;
   readonly clock: Clock;
   readonly log: Log;
-  readonly intervalMs: (asset: Asset) => number;
+  /** null: the table is not polled, only looked at when somebody asks. */
+  readonly intervalMs: (asset: Asset) => number | null;
   /** Scans that may run at once. One that hangs holds one place until its time limit, and delays nobody else. */
   readonly width: number;
   readonly onRecorded: (receipt: RecordReceipt) => void;
@@ -116,7 +117,7 @@ export class Scanner implements Duty {
     if (known === undefined) {
       this.#entries.set(target.asset.key, {
         target,
-        dueAt: 0,
+        dueAt: this.#isPolled(target) || target.mustRecord ? 0 : Infinity,
         fullAt: -Infinity,
         failures: target.failures,
         reason: null,
@@ -138,6 +139,10 @@ export class Scanner implements Duty {
     if (!moved && known.target.scanRequests <= known.servedRequests) return;
     known.dueAt = 0;
     known.fullAt = -Infinity;
+  }
+
+  #isPolled({ asset }: ScanTarget): boolean {
+    return this.#options.intervalMs(asset) !== null;
   }
 
   /** Puts what is due in line; the line moves on by itself as scans finish. */

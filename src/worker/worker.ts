@@ -8,8 +8,6 @@ import { type EndingReason, endingOf, withOutputs } from './ending.ts';
 import { outputsOf } from './outputs.ts';
 import type { Prepared } from './prepare.ts';
 
-const KILL_GRACE_MS = 10_000;
-
 export interface WorkerOptions {
   readonly runs: RunStore;
   readonly executor: Executor;
@@ -18,6 +16,8 @@ export interface WorkerOptions {
   readonly host: string;
   /** Attempts that may run at once. */
   readonly slots: number;
+  /** How long a process that is told to end may take before it is killed. */
+  readonly killGraceMs: number;
   readonly prepare: (offer: TaskOffer) => Promise<Result<Prepared>>;
   /** A place became free. */
   readonly onRoom: () => void;
@@ -107,14 +107,14 @@ export class Worker {
       known.killed = why;
       await known.starting.catch(() => {});
     }
-    await this.#options.executor.kill(id, runId, KILL_GRACE_MS);
+    await this.#options.executor.kill(id, runId, this.#options.killGraceMs);
   }
 
   async #startProcess(offer: TaskOffer, prepared: Prepared & { readonly kind: 'PROCESS' }): Promise<void> {
     const { executor } = this.#options;
     const started = await executor.start({ id: idOf(offer), runId: offer.run.id, ...prepared.launch });
     const current = await this.#reportStart(offer, started.startedAt, started.pid);
-    if (!current) await executor.kill(idOf(offer), offer.run.id, KILL_GRACE_MS);
+    if (!current) await executor.kill(idOf(offer), offer.run.id, this.#options.killGraceMs);
   }
 
   async #reportStart(offer: TaskOffer, at: bigint, pid: number | null): Promise<boolean> {

@@ -60,6 +60,7 @@ export const openApi = async (
       const all = logs.get(taskRunId) ?? new Uint8Array();
       return { bytes: all.subarray(offset, offset + limit), size: all.length };
     },
+    takesPushes: true,
     notReady: async () => [],
     metrics: { contentType: 'text/plain; version=0.0.4', text: async () => 'sluice_up 1\n' },
     declarations: {

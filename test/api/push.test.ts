@@ -122,3 +122,14 @@ describe('a push of a table that nobody else can read', () => {
     expect(items).toMatchObject([{ workflowInstanceId: 1, results: [{ met: true, needed: 'a version' }] }]);
   });
 });
+
+describe('a server that takes no pushes', () => {
+  test('says so, records nothing, and still shows what was recorded', async () => {
+    const api = await openApi({ takesPushes: false });
+    await apply(api, { apiVersion: 'sluice/v1', project: 'gmv', assets: [{ key: ORDERS }] });
+    const refused = await api.post(EVENTS, commit(ORDERS, '1'));
+    expect(refused.status).toBe(403);
+    expect(refused.json).toMatchObject({ code: 'FORBIDDEN', detail: expect.stringContaining('push-receiver.enabled') });
+    expect(await events(api, ORDERS)).toEqual([]);
+  });
+});

@@ -51,7 +51,16 @@ test("the RFC's file is accepted as it stands, under dolphinscheduler or alone, 
       eventSource: { pushReceiver: { enabled: true } },
     });
     expect(pollingOf(config, 'paimon')).toEqual({ enabled: true, intervalSeconds: 30, batchSize: 500 });
-    expect(notes).toEqual([expect.stringContaining('cache-expire-seconds is taken but has no effect')]);
+    expect(
+      notes.map((note) => / has no effect: /.test(note) && note.split(' ')[0]?.split('.').slice(1).join('.')),
+    ).toEqual([
+      'dependency-resolver.cache-expire-seconds',
+      'dependency-resolver.resolve-timeout-seconds',
+      'compensation-scanner.enabled',
+      'compensation-scanner.interval-seconds',
+      'compensation-scanner.batch-size',
+      'event-source.paimon-polling.batch-size',
+    ]);
   }
   expect(pollingOf(DEFAULTS, 'paimon')).toEqual({ enabled: true, intervalSeconds: 30, batchSize: 500 });
   expect(DEFAULTS.assetEventScheduling.compensationScanner).toEqual({
@@ -170,4 +179,14 @@ test('a file that is named must be there', () => {
   expect(() => readConfig(join(root, 'b.yaml'), {}, {})).toThrow(/b.yaml cannot be read.*--config/);
   writeFileSync(join(root, 'a.yaml'), 'x: 1');
   expect(() => readConfig(join(root, 'a.yaml'), {}, {})).toThrow(/a.yaml has the unknown key x/);
+});
+
+test('a format is polled where it, polling and asset-driven scheduling are switched on', () => {
+  const section = 'asset-event-scheduling:';
+  const of = (rest: string) => pollingOf(from(`${section}\n${rest}`).config, 'hudi').enabled;
+  expect(of('  enabled: true')).toBe(true);
+  expect(of('  enabled: false')).toBe(false);
+  expect(of('  event-source:\n    polling:\n      enabled: false')).toBe(false);
+  expect(of('  event-source:\n    hudi-polling:\n      enabled: false')).toBe(false);
+  expect(of('  event-source:\n    paimon-polling:\n      enabled: false')).toBe(true);
 });

@@ -42,7 +42,12 @@ const idle: Poll = { ...unreadable({ v: 1 }, '', true), outcome: { kind: 'NONE' 
 const news: Poll = { ...idle, outcome: { kind: 'NEW' } };
 
 /** A scanner over these tables; `answers` says what each read gives, `reads` what was read and how deep. */
-const scannerOver = (tables: readonly string[], answer: (table: string) => Promise<Poll>, width = 4) => {
+const scannerOver = (
+  tables: readonly string[],
+  answer: (table: string) => Promise<Poll>,
+  width = 4,
+  interval: number | null = INTERVAL_MS,
+) => {
   const clock: SimulatedClock = simulatedClock();
   const reads: string[] = [];
   const recorded: string[] = [];
@@ -76,7 +81,7 @@ const scannerOver = (tables: readonly string[], answer: (table: string) => Promi
     },
     clock,
     log: createLog({ level: 'silent', destination: 'stderr', now: clock.now }),
-    intervalMs: () => INTERVAL_MS,
+    intervalMs: () => interval,
     width,
     onRecorded: () => {},
     onScanned: () => {},
@@ -104,6 +109,25 @@ describe('scanner', () => {
     expect(reads.slice(2)).toEqual(['a QUICK', 'b QUICK']);
     expect(recorded).toEqual([]);
     expect(new Set(idleRecorded)).toEqual(new Set([key('a'), key('b')]));
+  });
+
+  test('a table that is not polled is read when somebody asks, again where that failed, and else never', async () => {
+    const broken: Poll = { ...idle, outcome: { kind: 'UNREADABLE', reason: 'The folder is gone.', retryable: true } };
+    const answers = [broken, idle];
+    const { clock, reads, turn, ask } = scannerOver(['a'], async () => answers.shift() ?? idle, 4, null);
+    await turn();
+    clock.advance(3_600_000);
+    await turn();
+    expect(reads).toEqual([]);
+    ask('a');
+    await turn();
+    expect(reads).toEqual(['a FULL']);
+    clock.advance(60_000);
+    await turn();
+    expect(reads).toEqual(['a FULL', 'a FULL']);
+    clock.advance(3_600_000);
+    await turn();
+    expect(reads).toEqual(['a FULL', 'a FULL']);
   });
 
   test('looks fully at least once a minute', async () => {

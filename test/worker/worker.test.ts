@@ -39,7 +39,7 @@ const stage = (parts: {
       return parts.start?.() ?? started;
     },
     find: async () => parts.found ?? { kind: 'NEVER_STARTED' },
-    kill: async (id: AttemptId) => void calls.push(`kill ${id.taskRunId}`),
+    kill: async (id: AttemptId, _run: number, graceMs: number) => void calls.push(`kill ${id.taskRunId} ${graceMs}`),
     watch: async (id: AttemptId) => void calls.push(`watch ${id.taskRunId}`),
     onEnded: (listener: (ended: Ended) => void) => {
       end = listener;
@@ -66,6 +66,7 @@ const stage = (parts: {
     clock,
     log: createLog({ level: 'silent', destination: 'stderr', now: clock.now }),
     host: 'here',
+    killGraceMs: 7_000,
     slots: 2,
     prepare: async () => ok(parts.prepared ?? PROCESS),
     onRoom: () => done.resolve(),
@@ -104,7 +105,7 @@ describe('worker', () => {
   test('what was started although somebody else took over is killed', async () => {
     const { worker, calls } = stage({ current: false });
     await worker.begin(offerOf(1));
-    expect(calls).toEqual(['start 1', 'started 1', 'kill 1']);
+    expect(calls).toEqual(['start 1', 'started 1', 'kill 1 7000']);
   });
 
   test('an answer of an older fence changes nothing', async () => {
@@ -202,6 +203,7 @@ test('what prepare refuses becomes the reason', async () => {
     clock,
     log: createLog({ level: 'silent', destination: 'stderr', now: clock.now }),
     host: 'here',
+    killGraceMs: 10_000,
     slots: 1,
     prepare: async () => refuse('PIN_EXPIRED', 'Version 4 is gone.'),
     onRoom: () => {},

@@ -22,10 +22,15 @@ interface Indexed {
  * the others go to the store together.
  */
 export const pushEvents = async (
-  { store, onStated, onRefused }: ApiDeps,
+  { store, onStated, onRefused, takesPushes }: ApiDeps,
   project: string,
   request: FastifyRequest,
 ): Promise<EventsReceiptBody> => {
+  if (!takesPushes)
+    throw new SluiceError(
+      'FORBIDDEN',
+      'This server is configured to take no pushed events: its operator can set asset-event-scheduling.enabled and its event-source.push-receiver.enabled to true.',
+    );
   const { events, unreadable } = readEvents(request);
   const elsewhere = await ofOtherProjects(store, project, events);
   onRefused?.([

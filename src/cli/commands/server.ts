@@ -73,10 +73,16 @@ const settingsOf = (config: Config): ServerSettings => ({
   allowedHosts: [config.server.host, ...config.server.allowedHosts],
   timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
   log: config.log,
-  pollIntervalMs: (format) => pollingOf(config, format).intervalSeconds * 1000,
+  assetScheduling: config.assetEventScheduling.enabled,
+  takesPushes: config.assetEventScheduling.enabled && config.assetEventScheduling.eventSource.pushReceiver.enabled,
+  pollIntervalMs: (format) => {
+    const { enabled, intervalSeconds } = pollingOf(config, format);
+    return enabled ? intervalSeconds * 1000 : null;
+  },
   pollLimitMs: SCAN_LIMIT_MS,
   scanWidth: SCAN_WIDTH,
   taskSlots: config.worker.concurrency,
+  killGraceMs: config.worker.killGraceSeconds * 1000,
   logLimitBytes: config.worker.logLimitBytes,
   logPolicy: config.worker.logPolicy,
   passEnvironment: config.worker.passEnvironment,
