@@ -37,7 +37,7 @@ const stopIfRunning = (data: string): void => {
     return;
   }
   throw new Error(
-    `A demo is still serving from ${data} (pid ${pid}); end it first, or name another folder: npm run demo -- --data DIR`,
+    `A server (pid ${pid}) is running on ${data}: stop it first, or name another folder: npm run demo -- --data DIR`,
   );
 };
 

@@ -1,8 +1,8 @@
 /**
  * A table to play with where no engine is at hand: the recorded orders table, commit by commit, as Flink wrote it.
  *
- *   node demo/table.ts create FOLDER     the table with its first commit
- *   node demo/table.ts commit FOLDER     the next recorded commit
+ *   npx node demo/table.ts create FOLDER     the table with its first commit
+ *   npx node demo/table.ts commit FOLDER     the next recorded commit
  */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,10 +34,10 @@ const fail = (sentence: string): never => {
 const commitsIn = (): number =>
   readdirSync(join(folder, 'snapshot')).filter((name) => /^snapshot-\d+$/.test(name)).length;
 
-if (!['create', 'commit'].includes(action) || folder === '') fail('Usage: node demo/table.ts create|commit FOLDER');
+if (!['create', 'commit'].includes(action) || folder === '') fail('Usage: npx node demo/table.ts create|commit FOLDER');
 if (action === 'create' && existsSync(folder)) fail(`${folder} exists already; name a folder that does not.`);
 if (action === 'commit' && !existsSync(join(folder, 'snapshot')))
-  fail(`There is no table in ${folder}; make one: node demo/table.ts create ${folder}`);
+  fail(`There is no table in ${folder}; make one: npx node demo/table.ts create ${folder}`);
 
 const next = action === 'create' ? 0 : commitsIn();
 const step = COMMITS[next];

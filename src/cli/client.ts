@@ -29,7 +29,10 @@ export interface Client {
   post<T>(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<T>;
   /** The chunks of a stream of server-sent events, as text. */
   stream(path: string): Promise<AsyncIterable<string>>;
-  /** The path of a project's resource, its parts percent-encoded: the project asked for, else the only one there is. */
+  /**
+   * The path of a project's resource, its parts percent-encoded. The project is the one asked for, else the only one there is, else
+   * the only one that has what the first two parts name (`assets`, KEY); a command has one project, that of its first path.
+   */
   path(...parts: readonly (string | number)[]): Promise<string>;
 }
 
@@ -66,7 +69,7 @@ export const connect = (connection: Connection): Client => {
     post: (path, body, headers = {}) => json(path, posting(body, headers)),
     stream: async (path) => decode((await call(path, { headers: { accept: 'text/event-stream' } })).body),
     path: async (...parts) => {
-      project ??= connection.project === undefined ? onlyProject(client) : Promise.resolve(connection.project);
+      project ??= connection.project === undefined ? projectFor(client, parts) : Promise.resolve(connection.project);
       return `${BASE}/projects/${[await project, ...parts].map(encodeURIComponent).join('/')}`;
     },
   };
@@ -84,16 +87,37 @@ const queryText = (query: Query): string => {
   return given.length === 0 ? '' : `?${new URLSearchParams(given as string[][]).toString()}`;
 };
 
-const onlyProject = async (client: Client): Promise<string> => {
+const projectFor = async (client: Client, [kind, name]: readonly (string | number)[]): Promise<string> => {
   const { items } = await client.get<{ items: ProjectBody[] }>(`${BASE}/projects`);
-  const [first, second] = items;
+  const projects = items.map((project) => project.name);
+  const [first, second] = projects;
   if (first === undefined)
     throw new SluiceError('NOT_FOUND', 'Apply a file first (sluice apply -f FILE): there is no project yet.');
-  if (second === undefined) return first.name;
-  throw new SluiceError(
-    'NOT_FOUND',
-    `Say which project you mean with --project: there are ${items.map(({ name }) => name).join(', ')}.`,
-  );
+  if (second === undefined) return first;
+  if (kind === undefined || name === undefined) throw sayWhich(projects);
+  const holders = await holding(client, projects, `${kind}/${encodeURIComponent(name)}`);
+  const [holder, another] = holders;
+  if (holder === undefined)
+    throw new SluiceError('NOT_FOUND', `Correct "${name}": none of the projects ${projects.join(', ')} has it.`);
+  if (another !== undefined) throw sayWhich(holders);
+  return holder;
+};
+
+const sayWhich = (projects: readonly string[]): SluiceError =>
+  new SluiceError('NOT_FOUND', `Say which project you mean with --project: there are ${projects.join(', ')}.`);
+
+/** The projects in which something answers at the path; a refusal for another reason than its absence is thrown. */
+const holding = async (client: Client, projects: readonly string[], path: string): Promise<string[]> => {
+  const answers = projects.map(async (project) => {
+    try {
+      await client.get(`${BASE}/projects/${encodeURIComponent(project)}/${path}`);
+      return [project];
+    } catch (error) {
+      if (error instanceof SluiceError && ERRORS[error.code].status === 404) return [];
+      throw error;
+    }
+  });
+  return (await Promise.all(answers)).flat();
 };
 
 const startHint = (folder: string): string =>

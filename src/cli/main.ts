@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { SluiceError } from '../core/errors.ts';
+import { VERSION } from './version.ts';
 
 /** One command: what the list of commands says of it, and the file that knows the rest, loaded only when the command is used. */
 interface CommandEntry {
@@ -42,6 +43,7 @@ async function program(args: readonly string[]): Promise<Command> {
     .description(
       'A workflow scheduler for the lakehouse: runs start when the tables they read have reached a usable version.',
     )
+    .version(VERSION, '-V, --version', 'print the version')
     .configureOutput({ outputError: (text, write) => write(sentence(text)) })
     .exitOverride();
   const used = args.find((argument) => argument !== 'help' && !argument.startsWith('-'));

@@ -12,7 +12,12 @@ export const connected = (command: Command): Command =>
       new Option('--server <url>', 'address of the server (default: SLUICE_SERVER, else the server of --data)'),
     )
     .addOption(new Option('--data <folder>', 'data folder of a server on this machine (default: ./.sluice)'))
-    .addOption(new Option('--project <name>', 'name or code of the project (default: the only one)'))
+    .addOption(
+      new Option(
+        '--project <name>',
+        'name or code of the project (default: the only one, or the only one that has what is named)',
+      ),
+    )
     .option('--json', 'print JSON: a list one object a line, a single thing as one object');
 
 /** For options that take a whole number from 1 up. */

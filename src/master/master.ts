@@ -74,7 +74,7 @@ export const startMaster = (options: MasterOptions): Master => {
   for (const service of services.values()) service.start();
   const stop = async (): Promise<void> => {
     await Promise.all([...services.values()].map((service) => service.stop()));
-    await scanner.settle();
+    await scanner.close();
   };
   return { wake, stop };
 };

@@ -11,6 +11,7 @@ import type { Reader } from './table-reader.ts';
 const LONGEST_SLEEP_MS = 60_000; // where no asset is due sooner
 const TICK_MS = 50; // the finest step of the schedule: a table is never more urgent than this unless somebody asks
 const IDLE_FLUSH_MS = 5_000;
+const CLOSE_MS = 3_000;
 
 /** One asset on the schedule. */
 interface Entry {
@@ -54,6 +55,8 @@ export class Scanner implements Duty {
   /** What to load again at the next turn: what is registered, or only what is asked for. */
   #stale: 'ALL' | 'WANTED' | null = 'ALL';
   #idleFlushedAt = 0;
+  #closed = false;
+  readonly #recording = new Set<Promise<void>>();
   #wake: () => void = () => {};
 
   constructor(options: ScannerOptions) {
@@ -94,6 +97,19 @@ export class Scanner implements Duty {
   /** Waits for the scans that are under way. */
   async settle(): Promise<void> {
     await Promise.all([...this.#entries.values()].map((entry) => entry.running));
+    await this.#flushIdle();
+  }
+
+  /**
+   * Records nothing more. A table that is being read has a moment to answer; what one that hangs may answer later is dropped, and the next
+   * server reads it again.
+   */
+  async close(): Promise<void> {
+    const limit = after(this.#options.clock, CLOSE_MS);
+    await Promise.race([this.settle(), limit.done]);
+    limit.cancel();
+    this.#closed = true;
+    await Promise.allSettled(this.#recording);
     await this.#flushIdle();
   }
 
@@ -193,7 +209,10 @@ export class Scanner implements Duty {
       if (depth === 'FULL') entry.fullAt = began;
       const poll = await read(entry.target, depth);
       this.#options.onScanned(entry.target.asset.key, poll, clock.monotonicMs() - began);
-      await this.#record(entry, poll, startedAt);
+      if (this.#closed) return;
+      const recording = this.#record(entry, poll, startedAt);
+      this.#recording.add(recording);
+      await recording.finally(() => this.#recording.delete(recording));
     } catch (error) {
       entry.failures += 1;
       log.error('a scan could not be recorded and is tried again', { assetKey: entry.target.asset.key, error });

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { PROJECT } from '../support/tree.ts';
 import { jsonLines, type Served, serve, sluice } from './process.ts';
 
 // Each command is a process of its own, and this machine may be busy.
@@ -293,6 +295,32 @@ describe('sluice workflow', () => {
     const json = jsonLines((await server.sluice('workflow', 'pause', 'trade', 'both', '--json')).out);
     expect(json).toEqual([expect.objectContaining({ group: 'both', paused: true })]);
   });
+
+  test('the only group need not be named, one of several must', async () => {
+    const server = await applied();
+    const ask = async (...args: string[]) => {
+      const { out, err } = await server.sluice('workflow', ...args);
+      return out + err;
+    };
+    expect(await ask('pause', 'trade')).toBe('group both of trade is paused\n');
+    expect(await ask('resume', 'trade')).toBe('group both of trade is no longer paused\n');
+    const second = `      - group: second\n        all: [{assetKey: ${PAYMENTS}}]\n    tasks:\n`;
+    const bare = '  - {name: bare, tasks: [{name: t, type: NOOP}]}\n';
+    await sluice(['apply', '-f', '-'], {
+      cwd: server.folder,
+      input: `${FILE.replace('    tasks:\n', second)}${bare}`,
+    });
+    expect(await ask('pause', 'trade')).toBe(
+      'sluice: Name one group of trade: both, second. For all: sluice workflow offline trade.\n',
+    );
+    expect(await ask('pause', 'bare')).toBe(
+      'sluice: No table starts bare, so it has no group; to let nobody start it: sluice workflow offline bare.\n',
+    );
+    await ask('offline', 'trade');
+    expect((await server.sluice('run', 'trade')).err).toBe(
+      'sluice: Workflow trade is offline: put it online first ("sluice workflow online trade").\n',
+    );
+  });
 });
 
 describe('finding the server', () => {
@@ -320,6 +348,28 @@ describe('finding the server', () => {
     ]);
     expect((await server.sluice('asset', 'list', '--project', 'other')).out).toContain('paimon://x/y');
   });
+
+  test('with two projects, what is named says which', async () => {
+    const server = await applied();
+    const ask = async (...args: string[]) => {
+      const { code, out, err } = await server.sluice(...args);
+      return [code, code === 0 ? out : err];
+    };
+    const job = (name: string) => `  - {name: ${name}, tasks: [{name: t, type: NOOP}]}\n`;
+    const other = `apiVersion: sluice/v1\nproject: other\nassets: [{key: paimon://x/y}]\nworkflows:\n${job('job')}${job('trade')}`;
+    await sluice(['apply', '-f', '-'], { cwd: server.folder, input: other });
+    expect(await ask('run', 'job')).toEqual([0, 'started run 1 of job\n']);
+    expect(await ask('runs', 'show', '1')).toEqual([0, expect.stringContaining('run 1 of job')]);
+    expect(await ask('asset', 'show', 'paimon://x/y')).toEqual([0, expect.stringMatching(/^ +project +other$/m)]);
+    const stated = ['--type', 'SNAPSHOT_COMMITTED', '--snapshot', '7'];
+    expect(await ask('asset', 'emit', 'paimon://x/y', ...stated)).toEqual([0, expect.stringContaining('paimon://x/y')]);
+    expect(await ask('asset', 'events', 'paimon://x/y')).toEqual([0, expect.stringContaining('Version 7')]);
+    expect(await ask('why', 'trade')).toEqual([
+      1,
+      'sluice: Say which project you mean with --project: there are gmv, other.\n',
+    ]);
+    expect(await ask('why', 'trad')).toEqual([1, 'sluice: Correct "trad": none of the projects gmv, other has it.\n']);
+  });
 });
 
 describe('wrong usage', () => {
@@ -340,6 +390,11 @@ describe('wrong usage', () => {
     const { code, out, err } = await sluice(args);
     expect([code, out]).toEqual([2, '']);
     expect(err).toMatch(/^(sluice: |Usage: )/);
+  });
+
+  test('--version prints the version of the package', async () => {
+    const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { version: string };
+    expect(await sluice(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' });
   });
 
   test.each(['server', 'apply', 'asset', 'why', 'run', 'runs', 'logs', 'db'])('%s has help', async (name) => {

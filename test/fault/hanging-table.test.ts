@@ -149,3 +149,21 @@ test('a task whose pin cannot be asked for starts all the same: it will see for 
   const { id } = await client.post<{ id: number }>('/workflow-definitions/of_orders/start', {});
   expect((await client.untilRun(id, 'SUCCESS')).pins).toMatchObject({ [ORDERS]: { snapshotId: '1' } });
 });
+
+test('a server that is told to stop does not wait for a table that hangs', LIMIT, async () => {
+  const place = makePlace();
+  laySteps(place, 1, 2, 4);
+  const server = await startServer(place);
+  const client = clientOf(place, server, 'hang');
+  await client.apply(declarationOf(place));
+  await until('orders to be read', async () => (await stateOf(client)).latest?.snapshotId === '1');
+  const pipe = join(tableOf(place, ORDERS), 'snapshot/snapshot-2');
+  makePipe(pipe);
+  onTestFinished(() => letGo(pipe));
+  writeFileSync(join(tableOf(place, ORDERS), 'snapshot/LATEST'), '2');
+  await client.post(`/assets/${encodeURIComponent(ORDERS)}/scan`, { timeoutSeconds: 1 }); // by now it is being read
+  const stopped = server.kill('SIGTERM');
+  await until('the server to end', () => server.end() !== null, 30_000); // a read may take 60 s
+  await stopped;
+  expect(server.end()).toEqual({ code: null, signal: 'SIGTERM' }); // Node's own exit would wait for the read
+});

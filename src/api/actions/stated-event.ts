@@ -9,6 +9,9 @@ import type { EventInput } from '../contract/asset-events.ts';
 export const statedEvent = (input: EventInput, fallbackId: string | null): Result<StatedEvent> => {
   const key = parseAssetKey(input.assetKey);
   if (!key.ok) return key;
+  const unkept = textsOf(input).find(([, text]) => !isKept(text));
+  if (unkept !== undefined)
+    return refuse('BAD_EVENT', `Leave NUL and halves of surrogate pairs out of ${unkept[0]}: no database keeps them.`);
   const times = { watermark: input.watermark, commitTime: input.commitTime, startedAt: input.startedAt };
   for (const [field, value] of Object.entries(times))
     if (readTime(value) === undefined)
@@ -41,6 +44,13 @@ export const statedEvent = (input: EventInput, fallbackId: string | null): Resul
   });
 };
 
+/** The payload is not among them: what of it cannot be kept as it stands is kept as JSON. */
+const textsOf = ({ payload: _, ...fields }: EventInput): readonly (readonly [string, string])[] =>
+  Object.entries(fields).flatMap(([field, value]) => (typeof value === 'string' ? [[field, value] as const] : []));
+
+/** PostgreSQL refuses NUL, and half a surrogate pair would come back as another character, the same for all such halves. */
+const isKept = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
+
 type Given<T> = T | null | undefined;
 
 const readId = (id: Given<string | number>): string | null => (id === undefined || id === null ? null : String(id));
@@ -57,5 +67,5 @@ const readLong = (count: Given<string | number>): bigint | null | undefined => {
 
 const readPayload = (payload: unknown): string | null => {
   if (payload === undefined || payload === null) return null;
-  return typeof payload === 'string' ? payload : JSON.stringify(payload);
+  return typeof payload === 'string' && isKept(payload) ? payload : JSON.stringify(payload);
 };

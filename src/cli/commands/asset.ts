@@ -128,7 +128,7 @@ const versions = async (key: string, options: ListOptions): Promise<void> => {
 const events = async (key: string, options: ListOptions): Promise<void> => {
   const client = connect(options);
   const query = { assetKey: key, eventType: options.type };
-  const found = await collect<EventBody>(client, await client.path('asset-events'), options.limit, query);
+  const found = await collect<EventBody>(client, await eventsPath(client, key), options.limit, query);
   if (options.json === true) return printJsonLines(found);
   const rows = found.map((event): Cell[] => [
     ago(event.receivedAt),
@@ -138,6 +138,12 @@ const events = async (key: string, options: ListOptions): Promise<void> => {
     event.duplicates === 0 ? event.sentence : `${event.sentence} Told ${event.duplicates + 1} times.`,
   ]);
   printTable(['WHEN', 'EVENT', 'FROM', '', 'WHAT HAPPENED'], rows, 'Nothing has happened yet.');
+};
+
+/** The events of the project that has the asset: of several projects the asset says which is meant. */
+const eventsPath = async (client: Client, key: string): Promise<string> => {
+  await client.path('assets', key);
+  return client.path('asset-events');
 };
 
 const scan = async (key: string, options: CommonOptions & { readonly timeout?: number }): Promise<void> => {
@@ -227,7 +233,7 @@ const emit = async (keyOrCode: string, options: EmitOptions): Promise<void> => {
     backfill: options.backfill,
     payload: options.payload,
   };
-  const receipt = await client.post<EventsReceiptBody>(await client.path('asset-events'), event);
+  const receipt = await client.post<EventsReceiptBody>(await eventsPath(client, key), event);
   if (options.json === true) return printJson(receipt);
   print(receipt.duplicate === true ? `${options.type} had been stated before` : `${options.type} stated for ${key}`);
 };

@@ -48,18 +48,32 @@ const serve = async (options: ServerOptions): Promise<void> => {
   print(`ready ${server.url}`);
   const lost = await Promise.race([interrupted, server.lost]);
   await server.stop();
+  endAnyway();
   if (lost instanceof SluiceError) throw lost;
 };
 
 /** A second signal ends the process at once: whoever sends it does not want to wait. */
 const untilInterrupted = (): Promise<void> =>
   new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      process.once(signal, () => {
+        process.removeAllListeners('SIGINT').removeAllListeners('SIGTERM');
+        resolve();
+      });
   });
+
+/**
+ * A read of a table that hangs keeps the process alive for as long as it does, and `process.exit` waits for it too; nobody needs its answer any
+ * more. By now nobody listens for the signal, so it ends the process.
+ */
+const endAnyway = (): void => {
+  setTimeout(() => process.kill(process.pid, 'SIGTERM'), EXIT_MS).unref();
+};
 
 /** libuv reads this when the first file is. A read on a hanging mount holds its thread for ever: of the usual four soon none would be left. */
 const FILE_THREADS = '64';
 
+const EXIT_MS = 1_000;
 const SCAN_LIMIT_MS = 60_000;
 const SCAN_WIDTH = 16;
 

@@ -138,9 +138,11 @@ const groupFrom = (raw: unknown, shape: FieldShape): Result<DependencyGroup> => 
   if (typeof name !== 'string' || !GROUP_NAME.test(name)) {
     return refuse('BAD_FILE', 'A group needs a name under "group": 1 to 100 characters, none of them : / , = @.');
   }
+  const reader = readerOf(`Group "${name}"`, raw, shape);
+  // A misspelt "all" is told as what it is, not as one that is missing.
+  if (raw['all'] === undefined && reader.problem !== null) return { ok: false, problem: reader.problem };
   const conditions = readConditions(raw, name);
   if (!conditions.ok) return conditions;
-  const reader = readerOf(`Group "${name}"`, raw, shape);
   const group = outcome(reader, groupOf(reader, name, conditions.value));
   return group.ok ? validateGroup(group.value) : group;
 };

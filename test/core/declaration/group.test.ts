@@ -100,6 +100,7 @@ describe('groupFromDeclaration', () => {
     [group({}, { snapshotRequired: false }), 'GROUP_NEVER_WAITS', /fire for ever/],
     [group({ all: [] }), 'BAD_FILE', /at least one condition/],
     [{ group: 'g' }, 'BAD_FILE', /under "all"/],
+    [{ group: 'g', al: [orders] }, 'BAD_FILE', /the field "al" is not known: did you mean "all"\?$/],
     [{ all: [orders] }, 'BAD_FILE', /name under "group"/],
     [group({ group: 'a=b' }), 'BAD_FILE', /none of them/],
     ['g', 'BAD_FILE', /mapping/],

@@ -12,28 +12,37 @@ import type { EvaluationReport } from '../../store.ts';
 import { setConsumed } from './baselines.ts';
 import { definitionAt } from '../workflows/definitions.ts';
 import { groupName, type GroupRow, type LoadedGroup, loadGroup } from './facts.ts';
-import { enqueue, enqueueQuietly, queueChanged } from './queue.ts';
+import { enqueue, enqueueQuietly, oldestChange, queueChanged } from './queue.ts';
 import { recordTrigger } from './triggers.ts';
 import { insertRun } from '../runs/insert.ts';
 import { releaseTask } from '../waits/wait.ts';
 
-/** The groups whose evaluation is due, longest overdue first. What changed becomes groups only when these few are not enough: until then, more of it may come together. */
+/**
+ * The groups whose evaluation is due, longest overdue first. Until these few are not enough, what changed is left alone, as more of it may come
+ * together; but what changed before the last of them was queued goes before that one, or groups that are always due would keep it waiting.
+ */
 export const dueGroups = async (tx: Tx, limit: number): Promise<readonly bigint[]> => {
   const due = await queuedGroups(tx, limit);
-  return due.length < limit && (await queueChanged(tx)) ? queuedGroups(tx, limit) : due;
+  const last = due.length < limit ? undefined : due.at(-1);
+  const comesFirst = last === undefined || (await changedBefore(tx, last.due_time));
+  const all = comesFirst && (await queueChanged(tx)) ? await queuedGroups(tx, limit) : due;
+  return all.map((row) => row.group_id);
 };
 
-const queuedGroups = async (view: View, limit: number): Promise<readonly bigint[]> => {
-  const rows = await view.db
+const changedBefore = async (view: View, at: EpochMs): Promise<boolean> => {
+  const change = await oldestChange(view);
+  return change !== null && change < at;
+};
+
+const queuedGroups = (view: View, limit: number) =>
+  view.db
     .selectFrom('t_ds_asset_evaluation_queue')
-    .select('group_id')
+    .select(['group_id', 'due_time'])
     .where('due_time', '<=', view.now)
     .orderBy('due_time')
     .orderBy('group_id')
     .limit(limit)
     .execute();
-  return rows.map((row) => row.group_id);
-};
 
 /** The decision as it is now. Nearly always the newest few versions decide; a group that waits looks at all that it may. */
 export const decide = async (

@@ -10,18 +10,14 @@ import { eventOf } from '../assets/rows.ts';
 import { headerOf } from '../workflows/definitions.ts';
 import { decide } from './evaluate.ts';
 import { groupName, type GroupRow } from './facts.ts';
+import { oldestChange } from './queue.ts';
 import { ownGroups } from './rows.ts';
 import { findProject } from '../workflows/projects.ts';
 
-export const nextDueAt = async ({ db }: View): Promise<EpochMs | null> => {
-  const change = await db
-    .selectFrom('t_ds_asset_change')
-    .select('change_time')
-    .orderBy('id')
-    .limit(1)
-    .executeTakeFirst();
-  if (change !== undefined) return change.change_time;
-  const query = db.selectFrom('t_ds_asset_evaluation_queue').select('due_time').orderBy('due_time').limit(1);
+export const nextDueAt = async (view: View): Promise<EpochMs | null> => {
+  const change = await oldestChange(view);
+  if (change !== null) return change;
+  const query = view.db.selectFrom('t_ds_asset_evaluation_queue').select('due_time').orderBy('due_time').limit(1);
   return (await query.executeTakeFirst())?.due_time ?? null;
 };
 

@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../../core/time.ts';
 import { insertMany } from '../../bulk.ts';
-import type { Tx } from '../../engine.ts';
+import type { Tx, View } from '../../engine.ts';
 import { groupIdsOf } from './rows.ts';
 
 /** Queues groups for evaluation at `due`, or earlier where they are queued for earlier already. */
@@ -47,8 +47,16 @@ export const queueChanged = async (tx: Tx): Promise<boolean> => {
     );
     full = changes.length === PAGE;
   }
-  if (oldest !== null) await queueNaming(tx, [...hashes], oldest);
+  // A change is due whatever time it bears: the clock may have been set back since.
+  if (oldest !== null) await queueNaming(tx, [...hashes], oldest < tx.now ? oldest : tx.now);
   return oldest !== null;
+};
+
+/** When the change that has waited longest was recorded, or now, where the clock has been set back since; null: none waits. */
+export const oldestChange = async (view: View): Promise<EpochMs | null> => {
+  const query = view.db.selectFrom('t_ds_asset_change').select('change_time').orderBy('id').limit(1);
+  const at = (await query.executeTakeFirst())?.change_time ?? null;
+  return at !== null && at > view.now ? view.now : at;
 };
 
 /** These and no others: one with a lower id may be committed only now. */

@@ -27,7 +27,7 @@ export const startManually = async (
   if (workflow.releaseState === 'OFFLINE')
     throw new SluiceError(
       'CONFLICT',
-      `Workflow ${workflow.name} is offline: set its releaseState to ONLINE and apply the file first.`,
+      `Workflow ${workflow.name} is offline: put it online first ("sluice workflow online ${workflow.name}").`,
     );
   const pins = await choosePins(tx, workflow, request.pins);
   const runId = await insertRun(tx, {
