@@ -133,3 +133,15 @@ describe('a server that takes no pushes', () => {
     expect(await events(api, ORDERS)).toEqual([]);
   });
 });
+
+test('a version tells the partitions that its commit touched, and null where nobody said them', async () => {
+  const api = await openApi();
+  await apply(api, { apiVersion: 'sluice/v1', project: 'gmv', assets: [{ key: ORDERS }] });
+  await push(api, { ...commit(ORDERS, '1'), partitionKey: 'dt=2026-11-30' }, commit(ORDERS, '2'));
+  const { json } = await api.get(`${BASE}/assets/${segment(ORDERS)}/versions`);
+  const versions = json['items'] as unknown as { snapshotId: string; partitions: readonly string[] | null }[];
+  expect(Object.fromEntries(versions.map(({ snapshotId, partitions }) => [snapshotId, partitions]))).toEqual({
+    1: ['dt=2026-11-30'],
+    2: null,
+  });
+});

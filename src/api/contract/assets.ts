@@ -129,6 +129,8 @@ export const VersionBody = Type.Object({
   schemaId: Nullable(FormatId),
   addedRecords: Nullable(Count),
   totalRecords: Nullable(Count),
+  /** What the commit touched; null: the table is not partitioned, or its format does not say. */
+  partitions: Nullable(Type.Array(Type.String())),
   readAs: Nullable(FormatId),
   backfill: Type.Boolean(),
   tags: Type.Array(Type.String()),

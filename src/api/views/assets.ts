@@ -66,6 +66,7 @@ export const versionBody = (version: VersionRow): VersionBody => ({
   schemaId: version.schemaId,
   addedRecords: countOrNull(version.addedRecords),
   totalRecords: countOrNull(version.totalRecords),
+  partitions: version.partitions === undefined ? null : [...version.partitions],
   readAs: version.readAs ?? null,
   backfill: version.backfill ?? false,
   tags: [...version.tags],
