@@ -12,14 +12,32 @@ import { bold, green, red, title } from './screen.ts';
 import { pageAddress, prepareFolder, sluice, startServer } from './server.ts';
 import { summary } from './summary.ts';
 
-const { values: options } = parseArgs({
-  options: {
-    fast: { type: 'boolean', default: false },
-    serve: { type: 'boolean', default: false },
-    data: { type: 'string', default: '.sluice' },
-    port: { type: 'string', default: '8484' },
-  },
-});
+const USAGE = 'npm run demo -- [--fast] [--serve] [--data DIR] [--port N]';
+
+const readOptions = () =>
+  parseArgs({
+    options: {
+      fast: { type: 'boolean', default: false },
+      serve: { type: 'boolean', default: false },
+      data: { type: 'string', default: '.sluice' },
+      port: { type: 'string', default: '8484' },
+      help: { type: 'boolean', default: false },
+    },
+  }).values;
+
+const optionsOrUsage = (): ReturnType<typeof readOptions> => {
+  try {
+    const given = readOptions();
+    if (!given.help) return given;
+    console.log(USAGE);
+    process.exit(0);
+  } catch (error) {
+    console.error(`${(error as Error).message}\nWrite: ${USAGE}`);
+    process.exit(2);
+  }
+};
+
+const options = optionsOrUsage();
 
 const main = async (): Promise<number> => {
   const data = resolve(options.data);

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { layStep, readSteps } from './recording.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -14,6 +15,11 @@ export const prepareFolder = (data: string): string => {
       `${data} holds the data of a server that is not the demo's; name another folder: npm run demo -- --data DIR`,
     );
   stopIfRunning(data);
+  const others = otherProjects(data);
+  if (others.length > 0)
+    throw new Error(
+      `${data} also holds ${others.join(', ')}, which a new demo would delete; name another folder: npm run demo -- --data DIR`,
+    );
   rmSync(data, { recursive: true, force: true });
   const folder = join(data, 'demo');
   mkdirSync(join(folder, 'warehouse'), { recursive: true });
@@ -24,6 +30,21 @@ export const prepareFolder = (data: string): string => {
   const created = readSteps().get(1);
   if (created !== undefined) layStep(created, join(folder, 'warehouse'));
   return folder;
+};
+
+/** The README leads from the demo to a first project of one's own, in the same folder. */
+const otherProjects = (data: string): readonly string[] => {
+  const file = join(data, 'sluice.db');
+  if (!existsSync(file)) return [];
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const table = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 't_ds_project'").get();
+    if (table === undefined) return [];
+    const found = database.prepare("SELECT name FROM t_ds_project WHERE name <> 'gmv' ORDER BY name").all();
+    return found.map(({ name }) => `project ${String(name)}`);
+  } finally {
+    database.close();
+  }
 };
 
 /** A demo that still serves from this folder would lose its files under its feet. */

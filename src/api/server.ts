@@ -55,7 +55,8 @@ export const createApi = async (deps: ApiDeps, extra: readonly Routes[] = []): P
     bodyLimit: MEBIBYTE,
     frameworkErrors: answerBadAddress,
     clientErrorHandler: answerNoRequest,
-    routerOptions: { maxParamLength: 4096 }, // an asset key of 512 characters, percent-encoded
+    // An asset key has up to 512 characters, percent-encoded; and who types an address may end it with a slash.
+    routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true },
     forceCloseConnections: true, // followers of a log must not keep a stopping server alive
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allowUnionTypes: true } },
   }).withTypeProvider<TypeBoxTypeProvider>();

@@ -87,6 +87,13 @@ const queryText = (query: Query): string => {
   return given.length === 0 ? '' : `?${new URLSearchParams(given as string[][]).toString()}`;
 };
 
+/** What a path's second part names, in the words of people. */
+const NAMED: Readonly<Record<string, string>> = {
+  assets: 'asset',
+  'workflow-definitions': 'workflow',
+  'workflow-instances': 'run',
+};
+
 const projectFor = async (client: Client, [kind, name]: readonly (string | number)[]): Promise<string> => {
   const { items } = await client.get<{ items: ProjectBody[] }>(`${BASE}/projects`);
   const projects = items.map((project) => project.name);
@@ -98,7 +105,10 @@ const projectFor = async (client: Client, [kind, name]: readonly (string | numbe
   const holders = await holding(client, projects, `${kind}/${encodeURIComponent(name)}`);
   const [holder, another] = holders;
   if (holder === undefined)
-    throw new SluiceError('NOT_FOUND', `Correct "${name}": none of the projects ${projects.join(', ')} has it.`);
+    throw new SluiceError(
+      'NOT_FOUND',
+      `Correct the ${NAMED[kind] ?? kind} ${name}: none of the projects ${projects.join(', ')} has it.`,
+    );
   if (another !== undefined) throw sayWhich(holders);
   return holder;
 };

@@ -25,7 +25,9 @@ const readText = (file: string): string => {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (error) {
-    throw new SluiceError('BAD_FILE', `Name a file that can be read: ${(error as Error).message}.`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? 'is not there' : `cannot be read (${message})`;
+    throw new SluiceError('BAD_FILE', `${file} ${why}: name a file that can be read.`);
   }
 };
 

@@ -1,11 +1,12 @@
-import type { Clock } from '../runtime/clock.ts';
+import type { EpochMs } from '../core/time.ts';
 import type { RunStore, TaskOffer } from '../store/store.ts';
 import { type Duty, LOOK_ANYWAY_MS, untilDue } from './duty.ts';
 
 /** Hands submitted attempts to the worker, never more than it has room for. `begin` is not awaited: it reports every failure by itself. */
 export const createDispatcher = (options: {
   readonly runs: RunStore;
-  readonly clock: Clock;
+  /** The database's time. */
+  readonly now: () => Promise<EpochMs>;
   readonly room: () => number;
   readonly begin: (offer: TaskOffer) => void;
 }): Duty => ({
@@ -18,6 +19,6 @@ export const createDispatcher = (options: {
       for (const offer of offers) options.begin(offer);
       if (offers.length === 0) break;
     }
-    return untilDue(await options.runs.nextDispatchAt(), options.clock.now());
+    return untilDue(await options.runs.nextDispatchAt(), options.now);
   },
 });

@@ -15,6 +15,10 @@ export interface Duty {
  */
 export const LOOK_ANYWAY_MS = 20_000;
 
-/** How long a duty sleeps, in ms, that has nothing to do before `at` (null: nothing is due at any known time). Never longer than LOOK_ANYWAY_MS. */
-export const untilDue = (at: EpochMs | null, now: EpochMs): number =>
-  at === null ? LOOK_ANYWAY_MS : Math.max(0, Math.min(Number(at - now), LOOK_ANYWAY_MS));
+/**
+ * How long a duty sleeps, in ms, that has nothing to do before `at` (null: nothing is due at any known time). Never longer than LOOK_ANYWAY_MS.
+ * `now` is the database's time, which `at` is told in: by a host's clock that is ahead of it a duty would look again and again until the
+ * instant has come there too, by one that is behind it would come late.
+ */
+export const untilDue = async (at: EpochMs | null, now: () => Promise<EpochMs>): Promise<number> =>
+  at === null ? LOOK_ANYWAY_MS : Math.max(0, Math.min(Number(at - (await now())), LOOK_ANYWAY_MS));

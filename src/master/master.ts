@@ -80,16 +80,17 @@ export const startMaster = (options: MasterOptions): Master => {
 };
 
 /** In the order in which they start: what an earlier server left behind is looked after first. */
-const dutiesOf = ({ store, scanner, worker, observer, clock, decides }: MasterOptions): readonly Duty[] => {
-  const { runs, groups } = store;
+const dutiesOf = ({ store, scanner, worker, observer, decides }: MasterOptions): readonly Duty[] => {
+  const { runs, groups, admin } = store;
+  const now = () => admin.now();
   return [
     createReconciler({ runs, worker }),
     scanner,
-    ...(decides ? [createResolver({ groups, clock, onEvaluated: observer.evaluated })] : []),
+    ...(decides ? [createResolver({ groups, now, onEvaluated: observer.evaluated })] : []),
     createLauncher({ runs, onLaunched: observer.launched }),
-    createDispatcher({ runs, clock, room: () => worker.room(), begin: (offer) => void worker.begin(offer) }),
-    createReaper({ runs, clock, worker }),
-    createTimekeeper({ runs, clock, onTimedOut: observer.timedOut }),
+    createDispatcher({ runs, now, room: () => worker.room(), begin: (offer) => void worker.begin(offer) }),
+    createReaper({ runs, now, worker }),
+    createTimekeeper({ runs, now, onTimedOut: observer.timedOut }),
   ];
 };
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../runtime/clock.ts';
+import type { EpochMs } from '../core/time.ts';
 import type { RunStore } from '../store/store.ts';
 import { type Duty, untilDue } from './duty.ts';
 
@@ -14,7 +14,8 @@ export interface AttemptKiller {
 /** Kills the attempts of runs that are being stopped and those that are over their time limit. */
 export const createReaper = (options: {
   readonly runs: RunStore;
-  readonly clock: Clock;
+  /** The database's time. */
+  readonly now: () => Promise<EpochMs>;
   readonly worker: AttemptKiller;
 }): Duty => ({
   name: 'reaper',
@@ -23,6 +24,6 @@ export const createReaper = (options: {
       const id = { taskRunId: taskRun.id, attempt: taskRun.attempt, fence: taskRun.fence };
       await options.worker.kill(id, taskRun.runId, timedOut ? 'TIMEOUT' : 'STOP');
     }
-    return untilDue(await options.runs.nextDeadlineAt(), options.clock.now());
+    return untilDue(await options.runs.nextDeadlineAt(), options.now);
   },
 });

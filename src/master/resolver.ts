@@ -1,5 +1,5 @@
 import type { EvaluationReport, GroupStore } from '../store/store.ts';
-import type { Clock } from '../runtime/clock.ts';
+import type { EpochMs } from '../core/time.ts';
 import { type Duty, untilDue } from './duty.ts';
 
 const BATCH = 200;
@@ -12,7 +12,8 @@ const AFTER_FIRE_MS = 50;
 /** Has every group evaluated that something happened to. A group that is ready fires in the transaction that decided so. */
 export const createResolver = (options: {
   readonly groups: GroupStore;
-  readonly clock: Clock;
+  /** The database's time. */
+  readonly now: () => Promise<EpochMs>;
   readonly onEvaluated: (report: EvaluationReport) => void;
 }): Duty => ({
   name: 'resolver',
@@ -24,6 +25,6 @@ export const createResolver = (options: {
       if (reports.some(({ fired }) => fired !== null)) soonest = AFTER_FIRE_MS;
       full = reports.length >= BATCH;
     }
-    return Math.max(soonest, untilDue(await options.groups.nextDueAt(), options.clock.now()));
+    return Math.max(soonest, await untilDue(await options.groups.nextDueAt(), options.now));
   },
 });

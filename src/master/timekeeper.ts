@@ -1,4 +1,4 @@
-import type { Clock } from '../runtime/clock.ts';
+import type { EpochMs } from '../core/time.ts';
 import type { RunStore, TimedOutWait } from '../store/store.ts';
 import { type Duty, untilDue } from './duty.ts';
 
@@ -7,7 +7,8 @@ const BATCH = 100;
 /** Ends the waits of tasks whose time is up. Deadlines stand in the database; this sleeps until the next one. */
 export const createTimekeeper = (options: {
   readonly runs: Pick<RunStore, 'expireWaits' | 'nextWaitDeadlineAt'>;
-  readonly clock: Clock;
+  /** The database's time. */
+  readonly now: () => Promise<EpochMs>;
   readonly onTimedOut: (wait: TimedOutWait) => void;
 }): Duty => ({
   name: 'timekeeper',
@@ -17,6 +18,6 @@ export const createTimekeeper = (options: {
       for (const wait of ended) options.onTimedOut(wait);
       full = ended.length >= BATCH;
     }
-    return untilDue(await options.runs.nextWaitDeadlineAt(), options.clock.now());
+    return untilDue(await options.runs.nextWaitDeadlineAt(), options.now);
   },
 });

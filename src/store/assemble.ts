@@ -34,7 +34,7 @@ import type { AdminStore, AssetStore, DefinitionStore, GroupStore, RunStore, Sta
 
 /** The store's face over an engine: which transaction each method is. */
 export const assemble = (engine: Engine, onProblem: OnProblem): Store => {
-  const turns = new Turns();
+  const turns = new Turns(() => engine.ownerIdle());
   return {
     definitions: definitionStore(engine),
     assets: assetStore(engine, turns),

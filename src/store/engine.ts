@@ -1,6 +1,7 @@
 import { SluiceError } from '../core/errors.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { WorkflowDefinition } from '../core/workflow/definition.ts';
+import { Busy } from './busy.ts';
 import type { Db } from './database.ts';
 import type { Dialect } from './dialect.ts';
 import { type FactsCache, factsCache, type MembersCache, membersCache } from './facts-cache.ts';
@@ -73,6 +74,7 @@ export class Engine {
   readonly #definitions = new Map<string, WorkflowDefinition>();
   readonly #facts = factsCache();
   readonly #members = membersCache();
+  readonly #owner = new Busy();
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -167,7 +169,7 @@ export class Engine {
         'This store owns nothing yet: claim the ownership before working as a master.',
       );
     const { ownerWriter, writer } = this.#options;
-    return this.#write(ownerWriter ?? writer, async (tx) => {
+    const writing = this.#write(ownerWriter ?? writer, async (tx) => {
       const current = await tx.dialect.generation(tx.db, SHARD);
       if (current !== mine)
         throw new SluiceError(
@@ -176,6 +178,12 @@ export class Engine {
         );
       return body(tx);
     });
+    return this.#owner.during(writing);
+  }
+
+  /** When no transaction of the owner is under way or waits; null: none does now. */
+  ownerIdle(): Promise<void> | null {
+    return this.#owner.idle();
   }
 
   /** Reads that see one state of the database, without holding up a writer. */

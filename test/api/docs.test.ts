@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { EXAMPLES } from '../../src/api/docs/examples.ts';
-import { CHINESE } from '../../src/api/docs/words.ts';
+import { CHINESE, CHINESE_MEANINGS } from '../../src/api/docs/words.ts';
 import { checkTask } from '../../src/compose/tasks.ts';
 import { parseDeclaration } from '../../src/core/declaration/parse.ts';
 import { PROJECT } from '../support/tree.ts';
@@ -24,7 +24,12 @@ interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly tags: readonly string[];
-  readonly parameters?: readonly { readonly in: string; readonly name: string; readonly schema: object }[];
+  readonly parameters?: readonly {
+    readonly in: string;
+    readonly name: string;
+    readonly description?: string;
+    readonly schema: object;
+  }[];
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
 }
@@ -103,6 +108,11 @@ describe('the pages about the API', () => {
     expect(Object.keys(CHINESE).sort()).toEqual(
       [...new Set(operations.flatMap(({ operationId, tags }) => [operationId, ...tags]))].sort(),
     );
+    const meanings = operations.flatMap(({ parameters = [] }) => parameters.flatMap((one) => one.description ?? []));
+    expect(Object.keys(CHINESE_MEANINGS).sort()).toEqual([...new Set(meanings)].sort());
+    for (const meaning of Object.values(CHINESE_MEANINGS)) expect(pages.zh.text).toContain(`<td>${meaning}</td>`);
+    expect(pages.zh.text).not.toContain('nextCursor of the page before.');
+    expect(pages.en.text).toContain('<td>nextCursor of the page before.</td>');
     expect(pages.en.text).toContain('<span class="does">Running tasks are killed.</span>');
     expect(pages.en.text).toContain('deltaRecordCount?: string | integer | null');
     expect((await inject({ url: '/page/docs.css' })).status).toBe(200);
@@ -167,4 +177,10 @@ describe('the pages about the API', () => {
     const result = parseDeclaration(file, { timezone: 'UTC', checkTask });
     expect(result.ok ? [] : result.problems).toEqual([]);
   });
+});
+
+test('an address may end with a slash', async () => {
+  const api = await openApi();
+  for (const path of ['/docs/', '/docs', '/api/v1/projects/', '/api/v1/openapi.json/'])
+    expect((await api.get(path)).status, path).toBe(200);
 });

@@ -145,3 +145,33 @@ test('a version tells the partitions that its commit touched, and null where nob
     2: null,
   });
 });
+
+describe('what no database keeps', () => {
+  test('is refused event by event, and the good ones stay', async () => {
+    const api = await withRead();
+    const bad = [
+      commit(ORDERS, 'a\0b'),
+      commit(ORDERS, 2, { commitKind: '\ud800' }),
+      commit(ORDERS, 3, { watermark: '9223372036854775808' }),
+      commit(ORDERS, 4, { commitTime: '-9223372036854775809' }),
+    ];
+    const { status, json } = await api.post(EVENTS, [...bad, commit(ORDERS, 5, { watermark: '9223372036854775807' })]);
+    const rejected = json['rejected'] as unknown as { index: number; code: string; detail: string }[];
+    expect([status, json['accepted']]).toEqual([202, 1]);
+    expect(rejected.map(({ index, code }) => [index, code])).toEqual([0, 1, 2, 3].map((index) => [index, 'BAD_EVENT']));
+    expect(rejected.map(({ detail }) => /snapshotId|commitKind|watermark|commitTime/.exec(detail)?.[0])).toEqual([
+      'snapshotId',
+      'commitKind',
+      'watermark',
+      'commitTime',
+    ]);
+    expect((await state(api, ORDERS))['latest']).toMatchObject({ snapshotId: '5' });
+  });
+
+  test('is kept as JSON where it is evidence', async () => {
+    const api = await withRead();
+    await push(api, commit(ORDERS, 1, { payload: 'a\0b' }), commit(ORDERS, 2, { payload: 'plain' }));
+    const kept = (await api.get(`${EVENTS}?assetKey=${segment(ORDERS)}`)).json['items'] as unknown as object[];
+    expect(kept).toMatchObject([{ payload: 'plain' }, { payload: '"a\\u0000b"' }]);
+  });
+});

@@ -368,7 +368,10 @@ describe('finding the server', () => {
       1,
       'sluice: Say which project you mean with --project: there are gmv, other.\n',
     ]);
-    expect(await ask('why', 'trad')).toEqual([1, 'sluice: Correct "trad": none of the projects gmv, other has it.\n']);
+    expect(await ask('why', 'trad')).toEqual([
+      1,
+      'sluice: Correct the workflow trad: none of the projects gmv, other has it.\n',
+    ]);
   });
 });
 

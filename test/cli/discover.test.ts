@@ -217,6 +217,12 @@ describe('sluice asset discover', () => {
 });
 
 describe('sluice asset discover --yaml', () => {
+  test('calls the project as the database that the folder is', async () => {
+    const { code, out } = await discover(join(temporaryTree(paimon('shop.db/orders')), 'shop.db'), '--yaml');
+    expect(code).toBe(0);
+    expect(parse(out)).toMatchObject({ project: 'shop', assets: [{ key: 'paimon://shop/orders' }] });
+  });
+
   test('prints a file that apply takes; what is odd stands above its table', async () => {
     const server = await serve({
       ...paimon('wh/ods.db/orders'),

@@ -47,7 +47,7 @@ describe('YAML files', () => {
   });
 
   test('a file that does not exist', () => {
-    expect(() => readYaml('/nowhere/f.yaml')).toThrow('Name a file that can be read');
+    expect(() => readYaml('/nowhere/f.yaml')).toThrow('/nowhere/f.yaml is not there: name a file that can be read.');
   });
 
   test('a bomb of aliases is refused', () => {

@@ -53,14 +53,12 @@ test('a newcomer gets a table to trigger a script with the README alone', { time
   expect(server.end()).toEqual({ code: 0, signal: null });
 });
 
-test('the demo plays its story and ends with the five figures', { timeout: 90_000 }, async () => {
+const playDemo = (place: Place) =>
+  runProcess([join(PROJECT, 'demo/main.ts'), '--fast', '--data', place.data, '--port', '0'], place.folder, {}, 80_000);
+
+test('the demo plays its story and ends with the five figures', { timeout: 150_000 }, async () => {
   const place = makePlace();
-  const demo = await runProcess(
-    [join(PROJECT, 'demo/main.ts'), '--fast', '--data', place.data, '--port', '0'],
-    place.folder,
-    {},
-    80_000,
-  );
+  const demo = await playDemo(place);
   expect(demo.stderr).toBe('');
   expect(demo.code).toBe(0);
   const [, table = ''] = demo.stdout.split('What ran, and from which versions');
@@ -73,4 +71,15 @@ test('the demo plays its story and ends with the five figures', { timeout: 90_00
     '1487.00',
   ]);
   expect(demo.stdout).toContain('All is as it must be.');
+
+  // Who goes on with the README puts a project of their own beside the demo's: names say which is meant, and no demo deletes it.
+  const server = await startServer(place);
+  writeFileSync(join(place.folder, 'orders.yaml'), declared(join(place.folder, 'shop.db/orders')));
+  await said(sluice(place, ['apply', '-f', 'orders.yaml']));
+  expect(await said(sluice(place, ['why', 'report']))).toContain('It has never started a run.');
+  expect(await said(sluice(place, ['runs', 'show', '1']))).toContain('run 1 of dwd');
+  await server.kill('SIGTERM');
+  const again = await playDemo(place);
+  expect([again.code, again.stdout]).toEqual([1, '']);
+  expect(again.stderr).toContain(`${place.data} also holds project shop, which a new demo would delete`);
 });

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { LOOK_ANYWAY_MS } from '../../src/master/duty.ts';
 import { createTimekeeper } from '../../src/master/timekeeper.ts';
-import { simulatedClock } from '../../src/runtime/clock.ts';
 import type { TimedOutWait } from '../../src/store/store.ts';
 
 const wait = (taskRunId: number): TimedOutWait => ({
@@ -13,14 +12,13 @@ const wait = (taskRunId: number): TimedOutWait => ({
   reason: 'Waited 1 minute in vain.',
 });
 
-/** A timekeeper over a store in which so many waits are over, and the next one at `next`. */
+/** A timekeeper over a store, at 1 s by its clock, in which so many waits are over, and the next one at `next`. */
 const timekeeper = (over: number, next: bigint | null) => {
-  const clock = simulatedClock(1_000n);
   let left = over;
   const asked: number[] = [];
   const told: number[] = [];
   const duty = createTimekeeper({
-    clock,
+    now: async () => 1_000n,
     runs: {
       expireWaits: async (limit) => {
         asked.push(limit);

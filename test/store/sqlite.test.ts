@@ -170,3 +170,20 @@ test('transactions of one store wait in line, and one that fails leaves nothing 
   await reader.destroy();
   await writer.destroy();
 });
+
+test('what changed becomes groups in bounded steps, and the next step is due at once', async () => {
+  const file = newFile();
+  await migrated(file);
+  const database = new DatabaseSync(file);
+  database.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100001)
+    INSERT INTO t_ds_asset_change (asset_hash, change_time) SELECT 'h' || i % 10, 3 FROM n`);
+  const left = () => database.prepare('SELECT count(*) AS left FROM t_ds_asset_change').get()?.['left'];
+  const store = await open(file);
+  await store.admin.claimOwnership('test');
+  await store.groups.evaluateDue(10);
+  expect([left(), await store.groups.nextDueAt()]).toEqual([1, 3n]);
+  await store.groups.evaluateDue(10);
+  expect([left(), await store.groups.nextDueAt()]).toEqual([0, null]);
+  await store.close();
+  database.close();
+});

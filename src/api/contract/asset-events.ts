@@ -1,6 +1,16 @@
 import Type, { type Static } from 'typebox';
 import { ASSET_EVENT_TYPES } from '../../core/asset/event.ts';
-import { AssetKeyText, Count, CountInput, FormatId, FormatIdInput, Nullable, Time, TimeInput } from './common.ts';
+import {
+  AssetKeyText,
+  Count,
+  CountInput,
+  FormatId,
+  FormatIdInput,
+  Nullable,
+  StatedTime,
+  Time,
+  TimeInput,
+} from './common.ts';
 
 const optional = <T extends Type.TSchema>(schema: T) => Type.Optional(Nullable(schema));
 const Short = Type.String({ minLength: 1, maxLength: 255 });
@@ -66,9 +76,9 @@ export const EventBody = Type.Object({
   eventId: Nullable(Type.String()),
   snapshotId: Nullable(FormatId),
   schemaId: Nullable(FormatId),
-  watermark: Nullable(Time),
+  watermark: Nullable(StatedTime),
   commitKind: Nullable(Type.String()),
-  commitTime: Nullable(Time),
+  commitTime: Nullable(StatedTime),
   deltaRecordCount: Nullable(Count),
   partitionKey: Nullable(Type.String()),
   sequenceNumber: Nullable(Count),
@@ -76,7 +86,7 @@ export const EventBody = Type.Object({
   tableId: Nullable(Type.String()),
   checkName: Nullable(Type.String()),
   checkRunId: Nullable(Type.String()),
-  startedAt: Nullable(Time),
+  startedAt: Nullable(StatedTime),
   tag: Nullable(Type.String()),
   backfill: Nullable(Type.Boolean()),
   payload: Nullable(Type.String()),

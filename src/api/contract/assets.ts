@@ -1,5 +1,15 @@
 import Type, { type Static } from 'typebox';
-import { AssetKeyText, Code, Count, FormatId, FormatIdInput, Nullable, Time, VersionRefBody } from './common.ts';
+import {
+  AssetKeyText,
+  Code,
+  Count,
+  FormatId,
+  FormatIdInput,
+  Nullable,
+  StatedTime,
+  Time,
+  VersionRefBody,
+} from './common.ts';
 
 const policies = {
   pushMode: Type.Enum(['VERIFY', 'TRUST']),
@@ -46,7 +56,7 @@ export const AssetStateBody = Type.Object({
   lastOrdinal: Type.Integer(),
   latest: Nullable(VersionRefBody),
   latestData: Nullable(VersionRefBody),
-  watermark: Nullable(Time),
+  watermark: Nullable(StatedTime),
   latestTag: Nullable(Type.String()),
   qualityStatus: Type.String(),
   schemaStatus: Type.String(),
@@ -99,7 +109,7 @@ const VerdictBody = Type.Object({
   checkName: Type.String(),
   status: Type.String(),
   at: Time,
-  startedAt: Nullable(Time),
+  startedAt: Nullable(StatedTime),
   checkRunId: Nullable(Type.String()),
 });
 
@@ -124,8 +134,8 @@ export const VersionBody = Type.Object({
   operation: Type.String(),
   dataChange: Type.Boolean(),
   pendingData: Type.Boolean(),
-  commitTime: Time,
-  watermark: Nullable(Time),
+  commitTime: StatedTime,
+  watermark: Nullable(StatedTime),
   schemaId: Nullable(FormatId),
   addedRecords: Nullable(Count),
   totalRecords: Nullable(Count),

@@ -10,6 +10,11 @@ export const OptionalBody = <T extends TSchema>(schema: T) => Type.Union([schema
 /** ISO 8601 in UTC with milliseconds. */
 export const Time = Type.String({ format: 'date-time', description: 'ISO 8601, UTC.' });
 
+/** An instant that others tell. Flink ends a bounded stream with the watermark 2^63 - 1, which ISO 8601 cannot write. */
+export const StatedTime = Type.String({
+  description: 'ISO 8601, UTC; outside of what that can write: milliseconds since 1970 in decimal digits.',
+});
+
 /** An id of a table format. Always a string in answers. */
 export const FormatId = Type.String({ description: "The table format's own id; a string, as it may exceed 2^53." });
 

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { EventBody } from './asset-events.ts';
-import { AssetKeyText, Code, Count, FormatId, Nullable, PinsBody, Time, VersionRefBody } from './common.ts';
+import { AssetKeyText, Code, Count, FormatId, Nullable, PinsBody, StatedTime, Time, VersionRefBody } from './common.ts';
 
 /** One leaf of a group's evaluation tree: a condition, or (assetKey null) a closed gate of the whole group. */
 export const LeafBody = Type.Object({
@@ -48,7 +48,7 @@ export const ConditionBody = Type.Object({
   qualityChecks: Type.Array(Type.String()),
   schemaStatus: Nullable(Type.String()),
   schemaChanged: Type.Boolean(),
-  watermarkGte: Nullable(Time),
+  watermarkGte: Nullable(StatedTime),
   tag: Nullable(Type.String()),
   minAddedRecords: Nullable(Count),
   maxAgeSeconds: Nullable(Type.Number()),

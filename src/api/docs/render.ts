@@ -1,6 +1,6 @@
 import { EXAMPLES } from './examples.ts';
 import { type Schema, shapeOf } from './shape.ts';
-import { CHINESE, type Language, type Word, WORDS } from './words.ts';
+import { CHINESE, CHINESE_MEANINGS, type Language, type Word, WORDS } from './words.ts';
 
 /** As much of an OpenAPI document as the page shows. */
 export interface ApiDocument {
@@ -85,7 +85,7 @@ const routeHtml = (route: Route, reader: Reader): string => {
   return `<details id="${operationId}">
 <summary><b class="${method}">${method}</b> <code>${escape(path)}</code> <span class="permission" title="${say('permission')}">${escape(route['x-permission'])}</span>
 <span class="does">${named(operationId, summary, reader.language)}</span></summary>
-${parametersHtml(route, say)}${bodyHtml(route, say)}<h3>${say('example')}</h3>
+${parametersHtml(route, reader.language)}${bodyHtml(route, say)}<h3>${say('example')}</h3>
 <pre>${escape(curlOf(route, reader.origin))}</pre>
 <h3>${say('answers')}</h3>
 ${answersHtml(route, say)}
@@ -94,11 +94,13 @@ ${answersHtml(route, say)}
 
 type Say = (word: Word) => string;
 
-const parametersHtml = ({ parameters = [] }: Route, say: Say): string => {
+const parametersHtml = ({ parameters = [] }: Route, language: Language): string => {
   if (parameters.length === 0) return '';
+  const say = (word: Word): string => escape(WORDS[language][word]);
+  const meaning = (english: string): string => (language === 'en' ? english : (CHINESE_MEANINGS[english] ?? english));
   const rows = parameters.map(
     ({ name, in: place, required, description = '', schema }) =>
-      `<tr><td><code>${escape(name)}</code></td><td>${escape(place)}${required === true ? `, ${say('required')}` : ''}</td><td><code>${escape(shapeOf(schema))}</code></td><td>${escape(description)}</td></tr>`,
+      `<tr><td><code>${escape(name)}</code></td><td>${escape(place)}${required === true ? `, ${say('required')}` : ''}</td><td><code>${escape(shapeOf(schema))}</code></td><td>${escape(meaning(description))}</td></tr>`,
   );
   const head = (['name', 'place', 'type', 'meaning'] as const).map((word) => `<th>${say(word)}</th>`).join('');
   return `<h3>${say('parameters')}</h3>\n<table><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table>\n`;

@@ -128,3 +128,18 @@ export const CHINESE: Readonly<Record<string, string>> = {
   listTriggerHistory: '触发记录：版本、触发键，以及当时的条件。',
   streamEvents: '服务器推送：先 ready，之后 changed，说明哪类内容变了，每秒最多五次；断线后不补发。',
 };
+
+/** What the document says of parameters, by its English words: several routes share them. */
+export const CHINESE_MEANINGS: Readonly<Record<string, string>> = {
+  'nextCursor of the page before.': '上一页的 nextCursor。',
+  "The project's code or name.": '项目的编号或名称。',
+  "The asset's key, percent-encoded as one segment, or its code.": '资产的键（按一段路径做百分号编码）或编号。',
+  "The asset's key or code.": '资产的键或编号。',
+  "The workflow's code or name.": '工作流的编号或名称。',
+  "The task's name.": '任务的名称。',
+  'Only this group.': '只看这个依赖组。',
+  'Its name.': '它的名称。',
+  'Refuse conditions on assets that are not registered.': '条件涉及未登记的资产时拒绝。',
+  'The version that the change was made for; another one is refused.': '修改所依据的版本；与当前版本不同则拒绝。',
+  'What made this run, and released its tasks.': '启动这次运行、放行其任务的触发。',
+};

@@ -58,7 +58,8 @@ const PROJECT = /^(?!\d+$)[^\p{Cc}]{1,255}$/u;
 
 /** An apply file for the tables, what is odd about each above it; tables without a key are comments. */
 export const applyFile = (tables: readonly FoundTable[], root: string, project: string | undefined): string => {
-  const name = project ?? basename(root);
+  // As in keys: Paimon's and Hive's `shop.db` is the database shop.
+  const name = project ?? basename(root).replace(/(?<=.)\.db$/, '');
   const keyed = tables.filter(({ key }) => key !== null);
   const document = new Document({
     apiVersion: 'sluice/v1',

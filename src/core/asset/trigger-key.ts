@@ -20,16 +20,17 @@ const prefixOf = ({ workflowCode, task }: TriggerKeyParts): string =>
     : `workflow_${workflowCode}_taskdef_${task.code}_instance_${task.instanceId}`;
 
 // Asset keys are percent-encoded already; a pushed id may hold anything.
-const escapeKey = (key: string): string => key.replaceAll(',', '%2C').replaceAll('=', '%3D');
+const escapeKey = (key: string): string => key.replaceAll('+', '%2B').replaceAll('=', '%3D');
 const escapeId = (id: string): string => escapeKey(id.replaceAll('%', '%25'));
 
 /**
- * The whole key written out: `workflow_<code>[_taskdef_<code>_instance_<id>]_group_<name>_<asset=epoch:snapshotId,…>`, pins sorted by
- * asset. A comma or an equals sign inside a name or an id is percent-encoded, so that two different pin sets never read the same.
+ * The whole key written out: `workflow_<code>[_taskdef_<code>_instance_<id>]_group_<name>_<asset=epoch:snapshotId+…>`, pins sorted by
+ * asset. A plus or an equals sign inside a name or an id is percent-encoded, so that two different pin sets never read the same. A plus, and not
+ * a comma, joins them because `${trigger.key}` must be fit for a script (isSafeInScript), and Airflow takes it in a `dag_run_id`.
  */
 export const triggerKeyText = (parts: TriggerKeyParts): string => {
   const pins = [...parts.pins].map(([key, pin]) => `${escapeKey(key)}=${pin.epoch}:${escapeId(pin.snapshotId)}`);
-  return `${prefixOf(parts)}_group_${parts.group}_${pins.sort(byText).join(',')}`;
+  return `${prefixOf(parts)}_group_${parts.group}_${pins.sort(byText).join('+')}`;
 };
 
 /** The key as it is stored: written out when it has at most 200 characters, else `sha256_<hex>` of that text. `sha256` gives lower-case hex. */

@@ -75,6 +75,7 @@ class Actions {
     const action = parseAction(line);
     if (action === null) return false;
     const { add, remove, cdc, commitInfo, metaData, protocol } = action;
+    if (![add, remove, cdc, metaData, protocol].every(isActionOrNone) || isNulls(action)) return false;
     if (isJsonObject(add)) this.files.add(add);
     if (isJsonObject(remove)) this.files.remove(remove);
     if (isJsonObject(cdc)) this.files.cdc(cdc);
@@ -84,6 +85,16 @@ class Actions {
     return true;
   }
 }
+
+/** Anything else in an action's place is damage, not an action to pass over: it may have been new data. commitInfo may be any JSON. */
+const isActionOrNone = (value: Json | undefined): boolean =>
+  value === undefined || value === null || isJsonObject(value);
+
+/** `{"add":null}`: the action that the line held is lost. */
+const isNulls = (action: JsonObject): boolean => {
+  const values = Object.values(action);
+  return values.length > 0 && values.every((value) => value === null);
+};
 
 /** Lines about files are many, and no number in them is compared: they need no exact numbers, which take five times as long. */
 const ABOUT_FILES = /^\s*\{\s*"(?:add|remove|cdc)"/;

@@ -113,7 +113,7 @@ function* readCommit(text: JsonText, tally: Tally): Steps {
   text.expect(OPEN_OBJECT);
   while (text.more(CLOSE_OBJECT)) {
     const key = yield* text.key();
-    if (key === 'partitionToWriteStats' && text.peek() === OPEN_OBJECT) yield* readStats(text, tally);
+    if (key === 'partitionToWriteStats') yield* readStats(text, tally);
     else if (READ.has(key)) take(key, yield* text.value(), tally);
     else yield* text.pass();
   }
@@ -123,13 +123,18 @@ function* readCommit(text: JsonText, tally: Tally): Steps {
 /** `{partition: [stat, …], …}` */
 function* readStats(text: JsonText, tally: Tally): Steps {
   let left = AT_ONCE;
+  if (text.peek() !== OPEN_OBJECT) {
+    if ((yield* text.value()) !== null) throw new SyntaxError('its write stats are none');
+    return;
+  }
   text.expect(OPEN_OBJECT);
   while (text.more(CLOSE_OBJECT)) {
     const partition = yield* text.key();
     text.expect(OPEN_LIST);
     while (text.more(CLOSE_LIST)) {
       const stat = yield* text.value();
-      if (isJsonObject(stat)) tally.stat(partition, stat);
+      if (!isJsonObject(stat)) throw new SyntaxError(`its write stats of ${partition} are none`);
+      tally.stat(partition, stat);
       if (--left > 0) continue;
       left = AT_ONCE;
       yield;

@@ -22,7 +22,8 @@ export interface CommitFacts {
 
 /** Adds up the facts of one commit while its metadata is being read. */
 export interface Tally {
-  readonly stat: (partition: string, stat: Readonly<Record<string, unknown>>) => void;
+  /** Throws SyntaxError for a count that is none. */
+  readonly stat: (partition: string, stat: Stat) => void;
   readonly replaced: (partition: string, files: number) => void;
   readonly extra: (key: string, value: unknown) => void;
   readonly operation: (value: unknown) => void;
@@ -33,11 +34,20 @@ export interface Tally {
 /** The members of a write stat that are added up. */
 export const STAT_FIELDS = ['numInserts', 'numUpdateWrites', 'numDeletes', 'numWrites', 'maxEventTime'] as const;
 
-/** A count or a time; anything that is none counts as nothing. */
+/** A time; anything that is none counts as none. */
 const amount = (value: unknown): bigint => {
   if (typeof value === 'bigint') return value > 0n ? value : 0n;
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? BigInt(value) : 0n;
 };
+
+type Stat = Readonly<Record<string, unknown>>;
+
+/** A count that is there but no number is damage: taken for nothing it would make a commit with rows one without. */
+function countOf(stat: Stat, field: (typeof STAT_FIELDS)[number]): bigint {
+  const value = stat[field] ?? 0;
+  if (typeof value !== 'bigint' && !Number.isSafeInteger(value)) throw new SyntaxError(`its ${field} is no number`);
+  return amount(value);
+}
 
 export function createTally(): Tally {
   const sums = { inserts: 0n, updates: 0n, deletes: 0n, writes: 0n, watermark: 0n };
@@ -47,10 +57,10 @@ export function createTally(): Tally {
   return {
     stat: (partition, stat) => {
       partitions.add(partition);
-      sums.inserts += amount(stat['numInserts']);
-      sums.updates += amount(stat['numUpdateWrites']);
-      sums.deletes += amount(stat['numDeletes']);
-      sums.writes += amount(stat['numWrites']);
+      sums.inserts += countOf(stat, 'numInserts');
+      sums.updates += countOf(stat, 'numUpdateWrites');
+      sums.deletes += countOf(stat, 'numDeletes');
+      sums.writes += countOf(stat, 'numWrites');
       const eventTime = amount(stat['maxEventTime']);
       if (eventTime > sums.watermark) sums.watermark = eventTime;
     },

@@ -35,7 +35,7 @@ export const inWords = (error: unknown): unknown =>
   isUnreachable(error)
     ? new SluiceError(
         'DATABASE_UNREACHABLE',
-        `The database does not answer (${says(error)}): see that it runs and can be reached; Sluice goes on as soon as it does.`,
+        `The database does not answer (${says(error)}): see that it runs and can be reached; a server that is running goes on as soon as it does.`,
         { cause: error },
       )
     : error;

@@ -182,6 +182,38 @@ export const groupSuite = (backend: Backend): void => {
     );
 
     test(
+      'what changed before the clock was set back is decided at once',
+      withStore(backend, async ({ store, clock }) => {
+        await given(store, group('g', [condition(ORDERS)]));
+        await commits(store, ORDERS, 1);
+        clock.advance(-3_600_000);
+        expect(await store.groups.nextDueAt()).toBe(clock.time);
+        expect((await fires(store)).map(pinned)).toEqual([['1']]);
+      }),
+    );
+
+    test(
+      'groups that are always due do not keep a change waiting',
+      withStore(backend, async ({ store, clock }) => {
+        const code = await given(
+          store,
+          group('often', [condition(ORDERS), condition(PAYMENTS)]),
+          group('single', [condition(PAYMENTS)]),
+        );
+        await commits(store, PAYMENTS, 1);
+        const evaluated: string[] = [];
+        for (let pass = 0; pass < 3; pass++) {
+          clock.advance(1);
+          // Either queues it, as the end of a run does.
+          if (pass % 2 === 0) await store.groups.pause(code, 'often');
+          else await store.groups.resume(code, 'often', 'CATCH_UP');
+          evaluated.push(...(await store.groups.evaluateDue(1)).map((report) => report.group));
+        }
+        expect(evaluated).toEqual(['often', 'single', 'often']);
+      }),
+    );
+
+    test(
       'an offline workflow does not fire; online again it goes on',
       withStore(backend, async ({ store }) => {
         const groups = [group('g', [condition(ORDERS)])];

@@ -203,7 +203,7 @@ const LONGEST_KEY = 200;
 function keyOf({ workflowCode, task, group, pins }: TriggerFact): string {
   const owner = task === null ? '' : `_taskdef_${task.code}_instance_${task.instanceId}`;
   const parts = Object.entries(pins).map(([key, id]) => `${key}=1:${id}`);
-  const text = `workflow_${workflowCode}${owner}_group_${group}_${parts.toSorted().join(',')}`;
+  const text = `workflow_${workflowCode}${owner}_group_${group}_${parts.toSorted().join('+')}`;
   return text.length <= LONGEST_KEY ? text : `sha256_${createHash('sha256').update(text).digest('hex')}`;
 }
 

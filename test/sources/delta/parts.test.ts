@@ -32,6 +32,7 @@ describe('new data', () => {
     ['a removal', [remove()], true],
     ['a deletion vector on a file', [remove(), add({ deletionVector: dv })], true],
     ['files without a flag', [{ add: { path: 'a' } }], true],
+    ['a line that names the other actions as null', [{ add: { path: 'a' }, remove: null, cdc: null }], true],
     ['moved rows, whatever the label', [remove({ dataChange: false }), add({ dataChange: false })], false],
     ['an empty file', [add({ stats: '{"numRecords":0}' })], false],
     ['an empty file in another order', [add({ stats: '{"tightBounds":true, "numRecords" : 0}' })], false],
@@ -82,6 +83,10 @@ describe('a commit file', () => {
     ['\n \n', 'it is empty'],
     ['{"add":{"path":"a"}}\n{"add":{"pa', 'its last line is not whole'],
     ['{"add":{"path":"a"}}\n7\n{}', 'its line 2 is no action'],
+    ['{"add":true}\n{"txn":{"appId":"a","version":7}}', 'its line 1 is no action'],
+    ['{"commitInfo":{}}\n{"remove":"a"}\n{}', 'its line 2 is no action'],
+    ['{"add":null}\n{}', 'its line 1 is no action'],
+    ['{"metaData":[]}\n{}', 'its line 1 is no action'],
   ])('%j: %s', async (text, reason) => {
     expect(await parseCommit(Buffer.from(text), 0n)).toEqual({ ok: false, reason });
   });

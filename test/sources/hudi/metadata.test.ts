@@ -69,6 +69,25 @@ describe('a commit', () => {
         await expect(readCommitFacts(bytes.subarray(0, size)), `${size} bytes`).rejects.toThrow();
   });
 
+  test.each([
+    ['{"partitionToWriteStats":7}', 'its write stats are none'],
+    ['{"partitionToWriteStats":{"d":[null]}}', 'its write stats of d are none'],
+    ['{"partitionToWriteStats":{"d":[{"numInserts":"3"}]}}', 'its numInserts is no number'],
+    ['{"partitionToWriteStats":{"d":[{"numUpdateWrites":[1]}]}}', 'its numUpdateWrites is no number'],
+    ['{"partitionToWriteStats":{"d":[{"numWrites":0.5}]}}', 'its numWrites is no number'],
+  ])('whose counts cannot be read is damaged, not empty: %s', async (text, reason) => {
+    await expect(readCommitFacts(Buffer.from(text))).rejects.toThrow(reason);
+  });
+
+  test('may leave counts out, and count less than nothing', async () => {
+    const text = '{"partitionToWriteStats":{"d":[{"numInserts":null,"numDeletes":-1,"numWrites":9007199254740993}]}}';
+    expect(await readCommitFacts(Buffer.from(text))).toMatchObject({
+      inserts: 0n,
+      deletes: 0n,
+      writes: 9_007_199_254_740_993n,
+    });
+  });
+
   test('of a hundred thousand files does not hold the event loop', async () => {
     const [stat] =
       (commitMetadata(parts) as { partitionToWriteStats: Record<string, object[]> }).partitionToWriteStats['dt=d1'] ??

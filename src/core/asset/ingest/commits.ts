@@ -7,10 +7,15 @@ import type { Commit, Version, VersionOrigin } from '../version.ts';
 import { rowWords } from '../words.ts';
 
 const sentenceOf = (version: Version): string => {
-  const rows = version.addedRecords === null ? '' : `, ${rowWords(version.addedRecords)}`;
   const restored = version.origin === 'RESTORED' ? ' is the head again after the rewind' : ' was committed';
-  const data = version.dataChange ? '' : ', no new data';
-  return `Version ${version.snapshotId} (${version.operation})${restored} at ${isoTime(version.commitTime)}${rows}${data}.`;
+  return `Version ${version.snapshotId} (${version.operation})${restored} at ${isoTime(version.commitTime)}${broughtBy(version)}.`;
+};
+
+/** A count of rows says something of new data only: a compaction merges rows, and "3 rows fewer" would look like a loss. */
+const broughtBy = (version: Version): string => {
+  if (version.pendingData === true) return ', rows that no batch reader sees yet';
+  if (!version.dataChange) return ', no new data';
+  return version.addedRecords === null ? '' : `, ${rowWords(version.addedRecords)}`;
 };
 
 /** Raises the watermark of the epoch; a lower or equal one changes nothing. True: it rose. */

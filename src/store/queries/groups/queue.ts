@@ -25,19 +25,23 @@ export const noteChanges = async (tx: Tx, assetHashes: readonly string[]): Promi
   tx.hint('GROUPS');
 };
 
-/** Changes read at once, and assets turned into groups at once, which bound memory and statement. */
+/**
+ * Changes read at once; pages and assets turned into groups at once, which bound memory, statement and how long the master does nothing else:
+ * ten pages take 0.2 s on SQLite and 0.7 s on PostgreSQL. The rest is found by the next look, at once.
+ */
 const PAGE = 10_000;
+const MOST_PAGES = 10;
 const MOST_ASSETS = 50_000;
 
 /**
  * Turns changes into queued groups; were there any? Only the resolver does, and each change is seen once it is committed: a group that it queues
- * is decided by a later statement, which sees what was recorded with the change. All there are are taken: the more of them come together, the
- * fewer groups are decided twice.
+ * is decided by a later statement, which sees what was recorded with the change. As many are taken as there are, up to a bound: the more of them
+ * come together, the fewer groups are decided twice.
  */
 export const queueChanged = async (tx: Tx): Promise<boolean> => {
   const hashes = new Set<string>();
   let oldest: EpochMs | null = null;
-  for (let full = true; full && hashes.size < MOST_ASSETS; ) {
+  for (let page = 0, full = true; full && page < MOST_PAGES && hashes.size < MOST_ASSETS; page++) {
     const changes = await tx.db.selectFrom('t_ds_asset_change').selectAll().orderBy('id').limit(PAGE).execute();
     oldest ??= changes[0]?.change_time ?? null;
     for (const change of changes) hashes.add(change.asset_hash);

@@ -34,6 +34,21 @@ describe('outcomes of a poll', () => {
     expect(effects.events.every((event) => event.sentence.endsWith('.'))).toBe(true);
   });
 
+  it.each([
+    [{}, '(APPEND) was committed at 1970-01-01T00:00:00.010Z.'],
+    [{ addedRecords: 3n }, '.010Z, 3 rows added.'],
+    [{ addedRecords: -1n }, '.010Z, 1 row fewer.'],
+    // Paimon counts the rows that a compaction merged.
+    [
+      { addedRecords: -3n, dataChange: false, operation: 'COMPACT' },
+      '(COMPACT) was committed at 1970-01-01T00:00:00.010Z, no new data.',
+    ],
+    [{ addedRecords: 3n, dataChange: false, pendingData: true }, '.010Z, rows that no batch reader sees yet.'],
+  ])('a version with %o is told as %s', (fields, ending) => {
+    const [event] = new AssetMemory().poll({ commits: [commitOf('1', 10n, { addedRecords: null, ...fields })] }).events;
+    expect(event?.sentence).toMatch(new RegExp(`^Version 1 .*${ending.replace(/[.()]/g, '\\$&')}$`));
+  });
+
   it('NONE changes nothing, not even the state version', () => {
     const memory = read(1);
     const before = memory.state;
