@@ -1,4 +1,4 @@
-import type { StatedEvent } from '../src/core/asset/event.ts';
+import { NOTHING_STATED, type StatedEvent } from '../src/core/asset/event.ts';
 import type { AssetKey } from '../src/core/asset/key.ts';
 
 /** How many there are of what. Each asset is named by `conditions / assets` conditions. */
@@ -84,23 +84,7 @@ const verdict = (number: number, id: number, at: number) => ({
   eventId: `check-${number}-${at}`,
 });
 
-const BLANK: Omit<StatedEvent, 'assetKey' | 'eventType'> = {
-  sourceType: 'PUSH',
-  eventId: null,
-  snapshotId: null,
-  schemaId: null,
-  watermark: null,
-  commitKind: null,
-  commitTime: null,
-  deltaRecordCount: null,
-  partitionKey: null,
-  sequenceNumber: null,
-  dataChange: null,
-  tableId: null,
-  checkName: null,
-  checkRunId: null,
-  startedAt: null,
-  tag: null,
-  backfill: null,
-  payload: null,
+const BLANK = {
+  sourceType: 'PUSH' as const,
+  ...NOTHING_STATED,
 };

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { StatedEvent } from '../src/core/asset/event.ts';
+import { NOTHING_STATED, type StatedEvent } from '../src/core/asset/event.ts';
 import type { Store, TaskOffer } from '../src/store/store.ts';
 import { openBenchStore } from './bench-store.ts';
 import { type Benchmark, type Figures, type Measure, percentiles, timed } from './measure.ts';
@@ -121,23 +121,12 @@ const commit = (n: number): StatedEvent => ({
   assetKey: SOLO_KEY,
   eventType: 'SNAPSHOT_COMMITTED',
   sourceType: 'PUSH',
-  eventId: null,
+  ...NOTHING_STATED,
   snapshotId: String(n),
-  schemaId: null,
-  watermark: null,
   commitKind: 'APPEND',
   commitTime: BigInt(Date.now()),
-  deltaRecordCount: null,
-  partitionKey: null,
   sequenceNumber: BigInt(n),
   dataChange: true,
-  tableId: null,
-  checkName: null,
-  checkRunId: null,
-  startedAt: null,
-  tag: null,
-  backfill: null,
-  payload: null,
 });
 
 type Both = Readonly<Record<'none' | 'many', Figures>>;

@@ -11,8 +11,8 @@ const MASTER_FIRST_MS = 50;
 
 /**
  * Requests that record and the evaluation of a backlog take turns, as they must on SQLite, where one of them holds the database at a time. Where
- * they need not, evaluating as fast as possible while more is being recorded only decides the same groups again and again: 70,000 decisions
- * for 100,000 events instead of 30,000 (`npm run bench -- ingest`), with the processor time that recording them needs.
+ * they need not, evaluating as fast as possible while more is being recorded only decides the same groups again and again, with the processor
+ * time that recording needs (`npm run bench -- ingest --database …` tells the evaluations beside the events).
  */
 export class Turns {
   readonly #masterIdle: () => Promise<void> | null;

@@ -55,11 +55,11 @@ const serve = async (options: ServerOptions): Promise<void> => {
 /** A second signal ends the process at once: whoever sends it does not want to wait. */
 const untilInterrupted = (): Promise<void> =>
   new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const)
-      process.once(signal, () => {
-        process.removeAllListeners('SIGINT').removeAllListeners('SIGTERM');
-        resolve();
-      });
+    const first = (): void => {
+      process.off('SIGINT', first).off('SIGTERM', first);
+      resolve();
+    };
+    process.on('SIGINT', first).on('SIGTERM', first);
   });
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Condition } from '../../../src/core/asset/condition.ts';
-import type { StatedEvent } from '../../../src/core/asset/event.ts';
+import { NOTHING_STATED, type StatedEvent } from '../../../src/core/asset/event.ts';
 import type { DependencyGroup } from '../../../src/core/asset/group.ts';
 import { type AssetKey, parseAssetKey } from '../../../src/core/asset/key.ts';
 import type { Poll } from '../../../src/core/asset/poll.ts';
@@ -191,23 +191,7 @@ export const stated = (assetKey: AssetKey, more: Partial<StatedEvent>): StatedEv
   assetKey,
   eventType: 'QUALITY_CHECK_PASSED',
   sourceType: 'PUSH',
-  eventId: null,
-  snapshotId: null,
-  schemaId: null,
-  watermark: null,
-  commitKind: null,
-  commitTime: null,
-  deltaRecordCount: null,
-  partitionKey: null,
-  sequenceNumber: null,
-  dataChange: null,
-  tableId: null,
-  checkName: null,
-  checkRunId: null,
-  startedAt: null,
-  tag: null,
-  backfill: null,
-  payload: null,
+  ...NOTHING_STATED,
   ...more,
 });
 

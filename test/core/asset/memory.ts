@@ -1,4 +1,4 @@
-import type { RecordedEvent, StatedEvent } from '../../../src/core/asset/event.ts';
+import { NOTHING_STATED, type RecordedEvent, type StatedEvent } from '../../../src/core/asset/event.ts';
 import type { Condition, Leaf } from '../../../src/core/asset/condition.ts';
 import { consumedAfter, evaluateGroup } from '../../../src/core/asset/evaluate/evaluate.ts';
 import type {
@@ -108,23 +108,7 @@ export const statedOf = (eventType: StatedEvent['eventType'], patch: Partial<Sta
   assetKey: ORDERS,
   eventType,
   sourceType: 'PUSH',
-  eventId: null,
-  snapshotId: null,
-  schemaId: null,
-  watermark: null,
-  commitKind: null,
-  commitTime: null,
-  deltaRecordCount: null,
-  partitionKey: null,
-  sequenceNumber: null,
-  dataChange: null,
-  tableId: null,
-  checkName: null,
-  checkRunId: null,
-  startedAt: null,
-  tag: null,
-  backfill: null,
-  payload: null,
+  ...NOTHING_STATED,
   ...patch,
 });
 
