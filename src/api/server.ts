@@ -21,6 +21,7 @@ import { groupAdminRoutes } from './routes/group-admin.ts';
 import { healthRoutes } from './routes/health.ts';
 import { logRoutes } from './routes/logs.ts';
 import { pageRoutes } from './routes/page.ts';
+import { projectRoutes } from './routes/projects.ts';
 import { runRoutes } from './routes/runs.ts';
 import { triggerHistoryRoutes } from './routes/trigger-history.ts';
 import { workflowAdminRoutes } from './routes/workflow-admin.ts';
@@ -31,6 +32,7 @@ const BASE = '/api/v1';
 const MEBIBYTE = 1024 * 1024;
 
 const RESOURCES: readonly Routes[] = [
+  projectRoutes,
   applyRoutes,
   assetRoutes,
   assetVersionRoutes,

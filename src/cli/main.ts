@@ -22,6 +22,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./commands/asset.ts'),
   },
   why: { summary: 'Say why a workflow has not run, and why it last did', load: () => import('./commands/why.ts') },
+  project: { summary: 'List projects, pause and resume them', load: () => import('./commands/project.ts') },
   workflow: {
     summary: 'List workflows, put them online and offline, pause their groups',
     load: () => import('./commands/workflow.ts'),

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { RUN_STATE_WORDS } from '../core/workflow/run-words.ts';
 
 /** What a command prints. All of it goes through here, so that --json means nothing else on stdout. */
 
@@ -98,22 +99,22 @@ export const ago = (iso: string | null, now: number = Date.now()): string => {
 };
 
 const STATES: Readonly<Record<string, readonly [string, Style]>> = {
-  SUBMITTED_SUCCESS: ['submitted', 'dim'],
+  SUBMITTED_SUCCESS: [RUN_STATE_WORDS.SUBMITTED_SUCCESS, 'dim'],
   WAITING: ['waiting', 'yellow'],
-  RUNNING_EXECUTION: ['running', 'cyan'],
-  READY_PAUSE: ['pausing', 'yellow'],
-  PAUSE: ['paused', 'yellow'],
-  READY_STOP: ['stopping', 'yellow'],
-  STOP: ['stopped', 'yellow'],
-  FAILURE: ['failed', 'red'],
-  SUCCESS: ['succeeded', 'green'],
+  RUNNING_EXECUTION: [RUN_STATE_WORDS.RUNNING_EXECUTION, 'cyan'],
+  READY_PAUSE: [RUN_STATE_WORDS.READY_PAUSE, 'yellow'],
+  PAUSE: [RUN_STATE_WORDS.PAUSE, 'yellow'],
+  READY_STOP: [RUN_STATE_WORDS.READY_STOP, 'yellow'],
+  STOP: [RUN_STATE_WORDS.STOP, 'yellow'],
+  FAILURE: [RUN_STATE_WORDS.FAILURE, 'red'],
+  SUCCESS: [RUN_STATE_WORDS.SUCCESS, 'green'],
   FORCED_SUCCESS: ['succeeded (forced)', 'green'],
-  NEED_FAULT_TOLERANCE: ['being taken over', 'yellow'],
+  NEED_FAULT_TOLERANCE: [RUN_STATE_WORDS.FAILOVER, 'yellow'],
   KILL: ['killed', 'red'],
   DELAY_EXECUTION: ['delayed', 'dim'],
   DISPATCH: ['starting', 'cyan'],
-  SERIAL_WAIT: ['waiting in line', 'dim'],
-  FAILOVER: ['being taken over', 'yellow'],
+  SERIAL_WAIT: [RUN_STATE_WORDS.SERIAL_WAIT, 'dim'],
+  FAILOVER: [RUN_STATE_WORDS.FAILOVER, 'yellow'],
   PASSED: ['passed', 'green'],
   FAILED: ['failed', 'red'],
   OK: ['ok', 'green'],

@@ -29,6 +29,7 @@ import { expireWait, nextWaitDeadlineAt, overdueWaits } from './queries/waits/ex
 import { explainTask } from './queries/waits/why.ts';
 import { sample } from './queries/sample.ts';
 import { listWorkflowVersions, releaseWorkflow, removeWorkflow, workflowVersion } from './queries/workflows/admin.ts';
+import { listProjects, pauseProject, resumeProject } from './queries/workflows/project-admin.ts';
 import { Turns } from './turns.ts';
 import type { AdminStore, AssetStore, DefinitionStore, GroupStore, RunStore, StatedReceipt, Store } from './store.ts';
 
@@ -80,11 +81,9 @@ const definitionStore = (engine: Engine): DefinitionStore => ({
       : await engine.write(write);
     return { ...plan, dryRun };
   },
-  projects: () =>
-    engine.read(async ({ db }) => {
-      const rows = await db.selectFrom('t_ds_project').select(['code', 'name']).orderBy('name').execute();
-      return rows.map((row) => ({ code: Number(row.code), name: row.name }));
-    }),
+  projects: () => engine.read(listProjects),
+  pauseProject: (nameOrCode) => engine.write((tx) => pauseProject(tx, nameOrCode)),
+  resumeProject: (nameOrCode, how) => engine.write((tx) => resumeProject(tx, nameOrCode, how)),
   workflow: (project, nameOrCode) => engine.read((view) => findWorkflow(view, project, nameOrCode)),
   workflows: (project) => engine.read((view) => listWorkflows(view, project)),
   versions: (code, page) => engine.read((view) => listWorkflowVersions(view, BigInt(code), page)),

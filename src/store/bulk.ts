@@ -1,7 +1,8 @@
 import { CompiledQuery } from 'kysely';
 import type { Insertable, Updateable } from 'kysely';
 import { kindsOf } from './column-kinds.ts';
-import type { Database } from './database.ts';
+import type { Database, Db } from './database.ts';
+import type { LoadRows } from './dialect.ts';
 import type { View } from './engine.ts';
 
 /**
@@ -51,12 +52,27 @@ const write = async (
   return Number(written);
 };
 
-/** Inserts the rows that collide with no unique key; how many. */
-export const insertMany = <T extends keyof Database>(
+/**
+ * Inserts rows; one that collides with a unique key is an error, after which the transaction must be undone: the engine then does it once more.
+ * ON CONFLICT would be kinder, but has PostgreSQL look into every unique index twice and write each row twice into its log.
+ */
+export const insertMany = async <T extends keyof Database>(
   place: Place,
   table: T,
   rows: readonly Insertable<Database[T]>[],
-): Promise<number> => insert(place, table, rows as readonly Values[], 'on conflict do nothing');
+): Promise<void> => {
+  const load = rows.length < LOADED_FROM ? null : place.dialect.manyRows.load;
+  if (load === null) await insert(place, table, rows as readonly Values[], '');
+  else await loadRows(place.db, load, table, rows as readonly Values[]);
+};
+
+/** Fewer rows are not worth another way to the database and back. */
+const LOADED_FROM = 16;
+
+const loadRows = async (db: Db, load: LoadRows, table: string, rows: readonly Values[]): Promise<void> => {
+  const columns = Object.keys(rows[0] ?? {});
+  await db.executeQuery(CompiledQuery.raw(load.text(table, columns), [load.data(rows, columns)]));
+};
 
 const insert = (place: Place, table: string, rows: readonly Values[], ending: string): Promise<number> =>
   write(

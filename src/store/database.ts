@@ -5,6 +5,7 @@ import type { WAITING } from './migrations/0003-waiting.ts';
 import type { PUSHES } from './migrations/0004-pushes.ts';
 import type { OUTPUTS } from './migrations/0005-outputs.ts';
 import type { CHANGES } from './migrations/0006-changes.ts';
+import type { PAUSED_PROJECTS } from './migrations/0008-paused-projects.ts';
 import type { AddedBy, RowsOf } from './table.ts';
 
 /** All tables as the newest migration leaves them. */
@@ -16,7 +17,7 @@ export type Database = Merged<
       typeof PUSHES.tables &
       typeof CHANGES.tables
   >,
-  AddedBy<typeof WAITING.changes & typeof PUSHES.changes & typeof OUTPUTS.changes>
+  AddedBy<typeof WAITING.changes & typeof PUSHES.changes & typeof OUTPUTS.changes & typeof PAUSED_PROJECTS.changes>
 >;
 
 type Merged<T, A> = { [Name in keyof T]: Name extends keyof A ? T[Name] & A[Name] : T[Name] };

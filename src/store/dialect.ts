@@ -1,4 +1,4 @@
-import type { Insertable, RawBuilder, SqlBool, Updateable } from 'kysely';
+import type { Insertable, RawBuilder, SelectQueryBuilder, SqlBool, Updateable } from 'kysely';
 import type { Database, Db } from './database.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { ColumnKind, Table, TableChange } from './table.ts';
@@ -18,6 +18,14 @@ export interface ManyRows {
   text(kinds: readonly ColumnKind[], rows: number): string;
   /** The parameters of that text. Throws TypeError for a value that cannot be stored exactly. */
   values(rows: readonly Readonly<Record<string, unknown>>[], columns: readonly string[]): unknown[];
+  /** The database's own way to insert rows of which none may collide, where it has a faster one; null: it has none. */
+  readonly load: LoadRows | null;
+}
+
+export interface LoadRows {
+  text(table: string, columns: readonly string[]): string;
+  /** What the text's one parameter is. Throws TypeError for a value that cannot be stored exactly. */
+  data(rows: readonly Readonly<Record<string, unknown>>[], columns: readonly string[]): string;
 }
 
 /**
@@ -53,13 +61,8 @@ export interface Dialect {
   insertForId<T extends keyof Database>(db: Db, table: T, row: Insertable<Database[T]>): Promise<bigint>;
   /** Keeps other transactions from this row until ours ends, so that what we decide from it still holds when we write. */
   lockRow<T extends keyof Database>(db: Db, table: T, column: keyof Database[T] & string, value: bigint): Promise<void>;
-  /** The same for many rows, locked in the order of the column. */
-  lockRows<T extends keyof Database>(
-    db: Db,
-    table: T,
-    column: keyof Database[T] & string,
-    values: readonly bigint[],
-  ): Promise<void>;
+  /** The same for the rows that a query finds, in the order in which it gives them; it gives them as they are once they are locked. */
+  locking<DB, TB extends keyof DB, O>(query: SelectQueryBuilder<DB, TB, O>): SelectQueryBuilder<DB, TB, O>;
   /** Is the column (`name` or `table.name`) one of these values? One text, and so one prepared statement, however many they are. */
   among(column: string, values: readonly bigint[] | readonly string[]): RawBuilder<SqlBool>;
   /** How many rows are handed to one statement. */
@@ -70,6 +73,8 @@ export interface Dialect {
   oneAtATime(db: Db, what: string): Promise<void>;
   /** Did the database undo the transaction because another got in its way, so that the same once more may well succeed? */
   isTransient(error: unknown): boolean;
+  /** Did a statement fail because a row of these unique values is there? The transaction must be undone. */
+  isDuplicate(error: unknown): boolean;
   hasTable(db: Db, name: string): Promise<boolean>;
   /** Runs alone among all processes that migrate this database; in one transaction where DDL allows it. */
   withMigrationLock<T>(db: Db, body: (db: Db) => Promise<T>): Promise<T>;

@@ -27,6 +27,8 @@ export interface TableChange {
   readonly index?: readonly (readonly string[])[];
   /** Indexes that are no longer needed, by name: `TABLE_1` is the first that the table was made with. */
   readonly drop?: readonly string[];
+  /** Columns with a parent that need not be looked for with every row: who inserts has it locked, who removes it removes these rows first. */
+  readonly unlink?: readonly string[];
   /** Indexes of some rows only. A query uses one where it states the same condition in the same words. */
   readonly partial?: readonly { readonly on: readonly string[]; readonly where: string }[];
 }

@@ -1,25 +1,30 @@
-/** A backlog waits for a request no longer than this; other evaluations never do. */
+/** A backlog waits for requests no longer than this; other evaluations never do. */
 const LONGEST_TURN_MS = 500;
 
 /**
- * Requests that record at the same time, and how long one of them waits for the master to have done what it is doing. What both spend is mostly
- * this process's own time, so that more of them are no faster together; but a master that got a turn only between the statements of eight
- * writers that never paused started 150 runs while 330,000 events were recorded, and turned none of their changes into groups.
+ * Requests that record at the same time; all but one of them wait this long for the master to have done what it is doing. What both spend is
+ * mostly this process's own time, so that more of them are no faster together; but a master that got a turn only between the statements of
+ * eight writers that never paused started 150 runs while 330,000 events were recorded, and turned none of their changes into groups.
  */
 const AT_ONCE = 2;
 const MASTER_FIRST_MS = 50;
 
+/** So many requests are recorded for each part of a backlog that is evaluated, while there are any. */
+const REQUESTS_PER_TURN = 2;
+
 /**
- * Requests that record and the evaluation of a backlog take turns, as they must on SQLite, where one of them holds the database at a time. Where
- * they need not, evaluating as fast as possible while more is being recorded only decides the same groups again and again, with the processor
- * time that recording needs (`npm run bench -- ingest --database …` tells the evaluations beside the events).
+ * Requests that record and the evaluation of a backlog take turns. Evaluating as fast as possible while more is being recorded only decides the
+ * same groups again and again, with the processor time that recording needs (`npm run bench -- ingest --database …` tells the evaluations
+ * beside the events); but where a database can do both at a time, one request goes on beside the master, or one of the two would always wait.
  */
 export class Turns {
   readonly #masterIdle: () => Promise<void> | null;
-  readonly #recording = new Set<Promise<unknown>>();
   /** First come, first served. */
   readonly #waiting: (() => void)[] = [];
+  /** Told of each request that ends. */
+  readonly #watching = new Set<() => void>();
   #free = AT_ONCE;
+  #recording = 0;
 
   /** `masterIdle`: when the master has no transaction under way or waiting; null: it has none now. */
   constructor(masterIdle: () => Promise<void> | null) {
@@ -30,20 +35,21 @@ export class Turns {
     if (this.#free > 0) this.#free -= 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
-      const idle = this.#masterIdle();
+      const idle = this.#recording > 0 ? this.#masterIdle() : null;
       if (idle !== null) await orEnough(idle, MASTER_FIRST_MS);
-      return await this.#noted(work());
+      return await this.#noted(work);
     } finally {
       this.#passOn();
     }
   }
 
-  async #noted<T>(recording: Promise<T>): Promise<T> {
-    this.#recording.add(recording);
+  async #noted<T>(work: () => Promise<T>): Promise<T> {
+    this.#recording += 1;
     try {
-      return await recording;
+      return await work();
     } finally {
-      this.#recording.delete(recording);
+      this.#recording -= 1;
+      for (const tell of this.#watching) tell();
     }
   }
 
@@ -53,9 +59,20 @@ export class Turns {
     else next();
   }
 
-  /** When what is being recorded now is recorded or has failed. */
+  /** When as many requests as have their turn now have ended, or none is left. */
   async next(): Promise<void> {
-    if (this.#recording.size > 0) await orEnough(Promise.allSettled(this.#recording), LONGEST_TURN_MS);
+    if (this.#recording === 0) return;
+    let ended = 0;
+    let tell = (): void => {};
+    const enough = new Promise<void>((resolve) => {
+      tell = () => {
+        ended += 1;
+        if (ended >= REQUESTS_PER_TURN || this.#recording === 0) resolve();
+      };
+    });
+    this.#watching.add(tell);
+    await orEnough(enough, LONGEST_TURN_MS);
+    this.#watching.delete(tell);
   }
 }
 

@@ -9,6 +9,7 @@ import type { TaskPlugin } from './task.ts';
  */
 export const assetSensor: TaskPlugin = Object.freeze({
   type: ASSET_SENSOR,
+  hasBody: false,
   check: (params) => {
     const named = checkNames(ASSET_SENSOR, params, WAIT_KEYS);
     if (!named.ok) return named;

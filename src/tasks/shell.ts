@@ -5,6 +5,7 @@ import type { TaskPlugin } from './task.ts';
 /** SHELL: a script for bash. `rawScript` is its text, in which `${name}` stands for a parameter. */
 export const shell: TaskPlugin = Object.freeze({
   type: 'SHELL',
+  hasBody: true,
   check: (params) => {
     const named = checkNames('SHELL', params, ['rawScript']);
     if (!named.ok) return named;

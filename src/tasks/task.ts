@@ -15,6 +15,8 @@ export type TaskWork =
 export interface TaskPlugin {
   /** `SHELL`, `NOOP` … as definitions name it. */
   readonly type: string;
+  /** false: nothing runs, so that nobody would read the task's local parameters, and no time limit could end it. */
+  readonly hasBody: boolean;
   /** Are these parameters usable? The problem names the field and what it must be. */
   check(params: Readonly<Record<string, unknown>>): Result<void>;
   prepare(context: TaskContext): Result<TaskWork>;

@@ -93,7 +93,12 @@ describe('the pages about the API', () => {
       zh: await inject({ url: '/docs', headers: { 'accept-language': 'fr, zh-CN;q=0.9, en;q=0.8' } }),
     };
     expect((await inject({ url: '/docs?lang=zh-CN' })).text).toBe(pages.zh.text);
-    expect((await inject({ url: '/docs?lang=tlh' })).status).toBe(400);
+    for (const lang of ['zh', 'zh-Hans', 'zh_CN', 'ZH-cn', 'zh-Hant-TW', '%20zh'])
+      expect((await inject({ url: `/docs?lang=${lang}` })).text, lang).toBe(pages.zh.text);
+    const chinese = { 'accept-language': 'zh' };
+    for (const lang of ['en', 'en-US', 'EN_gb', 'tlh', 'zhx'])
+      expect((await inject({ url: `/docs?lang=${lang}`, headers: chinese })).text, lang).toBe(pages.en.text);
+    expect((await inject({ url: '/docs?lang=', headers: chinese })).text).toBe(pages.zh.text);
     for (const { status, headers, text } of Object.values(pages)) {
       expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
       expect(String(headers['content-security-policy'])).toMatch(/default-src 'none'/);
@@ -161,6 +166,8 @@ describe('the pages about the API', () => {
       [...example('releaseWorkflow'), 200],
       ['pauseGroup', undefined, 200],
       [...example('resumeGroup'), 200],
+      ['pauseProject', undefined, 200],
+      [...example('resumeProject'), 200],
     ] as const)
       expect([id, ...(await send(id, body))]).toEqual([id, status, '']);
     await work(api, 'FAILURE');

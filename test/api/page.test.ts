@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
+import { RUN_STATE_WORDS } from '../../src/core/workflow/run-words.ts';
 import { PROJECT } from '../support/tree.ts';
 import { openApi, TOKEN } from './harness.ts';
 
@@ -108,6 +110,11 @@ describe('its words', () => {
     speak('en');
   });
 
+  test('states of runs have the words that errors and the command line have', async () => {
+    const { CATALOGUES } = await load<{ CATALOGUES: { en: Record<string, string> } }>('words.js');
+    expect(CATALOGUES.en).toMatchObject(RUN_STATE_WORDS);
+  });
+
   test.each([
     ['a version newer than 4', '比 4 更新的版本'],
     ['quality PASSED (rows, nulls) for a version newer than 4', '比 4 更新的版本，且质量 PASSED（rows, nulls）'],
@@ -127,6 +134,9 @@ describe('its words', () => {
     ],
     ['paused; versions go on being recorded', '已暂停，版本照常记录'],
     ['90 seconds since the last fire', '距上次触发 90 秒'],
+    ['the workflow is offline', '工作流已下线'],
+    ['the project is paused', '项目已暂停'],
+    ['the workflow is offline, its project is paused', '工作流已下线，其项目已暂停'],
   ])('what the server says in Chinese: %s', async (english, chinese) => {
     const { inChinese } = await load<{ inChinese: (text: string) => string | null }>('phrases.js');
     expect(inChinese(english)).toBe(chinese);
@@ -137,4 +147,26 @@ describe('its words', () => {
     expect(inChinese('the moon is full')).toBe(null);
     expect(inChinese('newest is 5 (APPEND, 2026-11-30T09:44:49.001Z): the moon is full')).toBe(null);
   });
+});
+
+test.each<[string, string, string | null, string[], string]>([
+  ['the first of the browser that the page has', '', null, ['fr-FR', 'zh-TW', 'en'], 'zh-CN'],
+  ['English where it has none', '', null, ['fr', 'de'], 'en'],
+  ['what was chosen here before', '', 'zh-CN', ['en-US'], 'zh-CN'],
+  ['what was chosen here before, however it is spelt', '', 'zh_CN', ['en-US'], 'zh-CN'],
+  ['what the address asks for', '?lang=zh-Hans', 'en', ['en-US'], 'zh-CN'],
+  ['what the address asks for, in English', '?lang=EN-us', 'zh-CN', ['zh'], 'en'],
+  ['English, where the address asks for another', '?lang=tlh', 'zh-CN', ['zh'], 'en'],
+  ['as without it, where the address asks for nothing', '?lang=', null, ['zh'], 'zh-CN'],
+])('the page speaks %s', (_, search, kept, languages, spoken) => {
+  const root = { dataset: {}, lang: '' };
+  runInNewContext(textOf('first.js'), {
+    document: { documentElement: root },
+    location: { search },
+    localStorage: { getItem: (name: string) => (name === 'sluice.language' ? kept : null) },
+    navigator: { languages },
+    matchMedia: () => ({ matches: false }),
+    URLSearchParams,
+  });
+  expect(root).toEqual({ dataset: { theme: 'light' }, lang: spoken });
 });

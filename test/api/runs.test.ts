@@ -105,7 +105,13 @@ describe('runs over HTTP', () => {
   test('every operation, and one that the state does not allow', async () => {
     const api = await ran();
     const refused = await api.post(`${RUNS}/1/pause`);
-    expect([refused.status, refused.json['code']]).toEqual([409, 'CONFLICT']);
+    expect([refused.status, refused.json['code'], refused.json['detail']]).toEqual([
+      409,
+      'CONFLICT',
+      'Run 1 has succeeded and cannot be paused: rerun it (all tasks) or leave it as it is.',
+    ]);
+    const repinned = await api.post(`${RUNS}/1/pause`, { repin: true });
+    expect([repinned.status, repinned.json['detail']]).toEqual([400, expect.stringMatching(/^Leave out repin: /)]);
     const started = (await api.post(START)).json['id'];
     expect((await api.post(`${RUNS}/${started}/pause`)).json['state']).toBe('PAUSE');
     expect((await api.post(`${RUNS}/${started}/resume`)).json['state']).toBe('SUBMITTED_SUCCESS');

@@ -147,6 +147,62 @@ describe('groups', () => {
     await api.post(`${DEFINITIONS}/report/release`, { releaseState: 'ONLINE', skip: true });
     await api.store.groups.evaluateDue(10);
     expect((await api.get(`${BASE}/workflow-instances?workflow=report`)).json['items']).toEqual([]);
+    const again = await api.post(`${DEFINITIONS}/report/release`, { releaseState: 'ONLINE', skip: true });
+    expect([again.status, again.json['detail']]).toEqual([409, expect.stringMatching(/report is online already/)]);
+    expect((await api.post(`${DEFINITIONS}/report/release`, { releaseState: 'ONLINE' })).status).toBe(200);
+    const offline = await api.post(`${DEFINITIONS}/report/release`, { releaseState: 'OFFLINE', skip: true });
+    expect([offline.status, offline.json['code']]).toEqual([400, 'BAD_REQUEST']);
+    expect((await api.get(`${DEFINITIONS}/report`)).json['releaseState']).toBe('ONLINE');
+  });
+});
+
+describe('projects', () => {
+  test('paused, why says so of every group and none starts a run; resumed, one run for what arrived, or with skip none', async () => {
+    const api = await openApi();
+    await apply(api);
+    await api.post(DEFINITIONS, report());
+    const runs = async () =>
+      ((await api.get(`${BASE}/workflow-instances`)).json['items'] as unknown as { workflow: string }[]).map(
+        ({ workflow }) => workflow,
+      );
+    const results = async (workflow: string) => {
+      const { json } = await api.get(`${DEFINITIONS}/${workflow}/why`);
+      const groups = json['groups'] as unknown as { paused: boolean; ready: boolean; results: object[] }[];
+      return groups.map(({ paused, ready, results: all }) => [paused, ready, all.at(-1)]);
+    };
+    expect((await api.post(`${BASE}/pause`)).json).toEqual({ code: 1, name: 'gmv', paused: true });
+    expect((await api.post(`${BASE}/pause`)).json).toEqual({ code: 1, name: 'gmv', paused: true });
+    expect((await api.get('/api/v1/projects')).json['items']).toEqual([{ code: 1, name: 'gmv', paused: true }]);
+    await push(api, commit(ORDERS, 1), commit(PAYMENTS, 1));
+    expect(await runs()).toEqual([]);
+    const gate = expect.objectContaining({
+      assetKey: null,
+      met: false,
+      code: 'BLOCKED_BY_PAUSED',
+      actual: 'the project is paused',
+    }) as unknown;
+    expect(await results('report')).toEqual([[false, false, gate]]);
+    expect(await results('trade')).toEqual([[false, false, gate]]);
+    const group = await api.post(`${DEFINITIONS}/report/groups/g/resume`);
+    expect([group.status, group.json['detail']]).toEqual([
+      409,
+      'Leave group g as it is: it is not paused itself; it starts no run as long as the project is paused.',
+    ]);
+    expect((await api.post('/api/v1/projects/1/resume')).json).toEqual({ code: 1, name: 'gmv', paused: false });
+    await api.store.groups.evaluateDue(10);
+    expect((await runs()).toSorted()).toEqual(['report', 'trade']);
+    await work(api);
+    await api.post(`${BASE}/pause`);
+    await push(api, commit(ORDERS, 2), commit(PAYMENTS, 2));
+    expect((await api.post(`${BASE}/resume`, { skip: true })).json['paused']).toBe(false);
+    await api.store.groups.evaluateDue(10);
+    expect(await runs()).toHaveLength(2);
+    const again = await api.post(`${BASE}/resume`);
+    expect([again.status, again.json['detail']]).toEqual([409, 'Leave project gmv as it is: it is not paused.']);
+    expect((await api.post('/api/v1/projects/nobody/pause')).status).toBe(404);
+    expect((await api.inject({ method: 'POST', url: `${BASE}/pause`, headers: bearer('read-token') })).status).toBe(
+      403,
+    );
   });
 });
 

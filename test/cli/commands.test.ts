@@ -205,7 +205,13 @@ describe('sluice run and runs', () => {
         { name: 'dws', exitCode: 3, state: 'FAILURE' },
       ],
     });
-    expect((await server.sluice('runs', 'pause', '2')).err).toMatch(/^sluice: .+/);
+    expect((await server.sluice('runs', 'pause', '2')).err).toBe(
+      'sluice: Run 2 has failed and cannot be paused: recover it (failed tasks and all after them), rerun it (all tasks) or leave it as it is.\n',
+    );
+    const listed = async (state: string) =>
+      jsonLines((await server.sluice('runs', 'list', '--state', state, '--json')).out).map(({ id }) => id);
+    expect([await listed('failed'), await listed('FAILURE'), await listed('succeeded')]).toEqual([[2], [2], [1]]);
+    expect((await server.sluice('runs', 'list', '--state', 'lost')).err).toContain('RUNNING_EXECUTION');
     expect((await server.sluice('runs', 'recover', '2')).out).toContain('run 2 of trade: submitted');
     const table = (await server.sluice('runs', 'list')).out.split('\n');
     expect(table[0]).toMatch(/^RUN {2}WORKFLOW {2}STATE/);
@@ -287,6 +293,9 @@ describe('sluice workflow', () => {
     expect(await ask('list')).toMatch(/^trade +\d+ +1 +online +both +2$/m);
     expect(await ask('offline', 'trade')).toBe('trade is offline\n');
     expect(await ask('online', 'trade', '--skip')).toBe('trade is online\n');
+    expect((await server.sluice('workflow', 'online', 'trade', '--skip')).err).toBe(
+      'sluice: Leave out skip: workflow trade is online already, so nothing was kept for it that could be skipped.\n',
+    );
     expect(await ask('pause', 'trade', 'both')).toBe('group both of trade is paused\n');
     expect((await server.sluice('why', 'trade')).out).toContain('a group that is not paused');
     expect(await ask('resume', 'trade', 'both', '--skip')).toBe('group both of trade is no longer paused\n');

@@ -43,6 +43,14 @@ const BAD: Readonly<Record<string, readonly [text: string, sentence: RegExp]>> =
     `${head}workflows:\n${workflow('w', task('a'), `    triggers:\n      - group: g\n        all: [{assetKey: "${ORDERS}", minSnapshotId: 9223372036854775808}]\n`)}`,
     /^sluice: bad\.yaml:7:\d+: Put 9223372036854775808 in quotes/,
   ],
+  'a NUL in a script': [
+    `${head}workflows:\n${workflow('w', '      - {name: a, params: {rawScript: "echo \\0"}}\n')}`,
+    /^sluice: bad\.yaml:6:\d+: workflows\[0\]\.tasks\[0\]\.params\.rawScript: Leave NUL and halves of surrogate pairs out of this text/,
+  ],
+  'half a surrogate pair in a name': [
+    `${head}workflows:\n${workflow('"w\\ud800"', task('a'))}`,
+    /^sluice: bad\.yaml:4:\d+: workflows\[0\]\.name: Leave NUL and halves of surrogate pairs out of this text/,
+  ],
   'no YAML': ['a: [\n', /^sluice: bad\.yaml:\d+:\d+: /],
   'an empty file': ['', /^sluice: Declare something in bad\.yaml: it is empty/],
 };

@@ -249,7 +249,9 @@ describe('a run by hand', () => {
     expect(await operate('pause', id)).toMatchObject({ state: 'READY_PAUSE' });
     touch(place, 'go');
     expect((await client.untilRun(id, 'PAUSE')).tasks.map(({ name }) => name)).toEqual(['first']);
-    expect(await refused(sluice(place, ['runs', 'pause', String(id)]))).toMatch(/PAUSE is allowed only in/);
+    expect(await refused(sluice(place, ['runs', 'pause', String(id)]))).toMatch(
+      /^sluice: Run \d+ is paused already: resume it, /,
+    );
     expect(await operate('resume', id)).toMatchObject({
       state: expect.stringMatching(/SUBMITTED_SUCCESS|RUNNING_EXECUTION|SUCCESS/),
     });

@@ -125,7 +125,7 @@ describeNeeding(
       const before = await runsOf(page);
       await demo.run('ads');
       await until('the new run', async () => (await runsOf(page)) === before + 1);
-      await until('its end', async () => /success/.test(await textOf(page, '#runs tr.one >> nth=0')));
+      await until('its end', async () => /succeeded/.test(await textOf(page, '#runs tr.one >> nth=0')));
       expect(loads).toBe(0);
     });
 
@@ -136,7 +136,7 @@ describeNeeding(
       await page.click('#run-3 .toggle');
       await page.click('#runs tr.inside button[data-do^=log]');
       await until('the log', async () => (await textOf(page, '#log-text')).includes('gmv 517.40'));
-      expect(await textOf(page, '#runs tr.inside')).toMatch(/refresh_dashboard\s+SHELL\s+success/);
+      expect(await textOf(page, '#runs tr.inside')).toMatch(/refresh_dashboard\s+SHELL\s+succeeded/);
       expect(new URL(page.url()).hash).toMatch(/^#run=3&log=\d+$/);
       await page.reload();
       await until('the log again', async () => (await page.locator('#log-text').count()) === 1);

@@ -187,7 +187,15 @@ test('what a task prints with setValue reaches the tasks behind it that declare 
         globalParams: { day: 'global' },
         tasks: [
           { name: 'count', ...shell("echo '${setValue(day=2026-11-30)} ${setValue(secret=x)}'"), localParams: out },
-          { name: 'relay', ...shell('echo "${day}/${rows}"'), localParams: { rows: '' }, dependsOn: ['count'] },
+          {
+            name: 'relay',
+            // Where DolphinScheduler has them.
+            params: {
+              ...shell('echo "${day}/${rows}"').params,
+              localParams: [{ prop: 'rows', direct: 'IN', value: '' }],
+            },
+            dependsOn: ['count'],
+          },
           { name: 'alone', ...shell('echo "${day}"') },
         ],
       },

@@ -292,6 +292,42 @@ describePostgres('PostgreSQL: decisions side by side', () => {
     expect(await database.query('select count(*)::int as n from t_ds_asset_trigger_history')).toEqual([{ n: 1 }]);
   });
 
+  test('a project is paused after what is being evaluated has fired, and before what is evaluated next', async () => {
+    const { database, owner, twin, session } = await scene();
+    const master = await owner();
+    const other = await twin(1n);
+    const groups = [group('g', [condition(ORDERS)]), group('h', [condition(PAYMENTS)])];
+    await apply(master, { ...DECLARED, workflows: [workflow('w', { groups })] });
+    for (const key of [ORDERS, PAYMENTS]) await commits(master, key);
+    await commits(master, ORDERS, 1);
+    const firing = await session();
+    await firing.run('lock table t_ds_asset_trigger_history in access exclusive mode');
+    const first = master.groups.evaluateDue(10);
+    await untilBlocked(database, 1);
+    const pausing = other.definitions.pauseProject('shop');
+    await untilBlocked(database, 2);
+    await firing.commit();
+    expect((await first).filter(({ fired }) => fired !== null).map((report) => report.group)).toEqual(['g']);
+    await pausing;
+    await commits(master, PAYMENTS, 1);
+    expect((await master.groups.evaluateDue(10)).filter(({ fired }) => fired !== null)).toEqual([]);
+
+    await other.definitions.resumeProject('shop', 'CATCH_UP');
+    const queued = await session();
+    await queued.run('select 1 from t_ds_asset_evaluation_queue where group_id = 1 for update');
+    const again = other.definitions.pauseProject('shop');
+    await untilBlocked(database, 1);
+    const next = master.groups.evaluateDue(10);
+    await untilBlocked(database, 2);
+    await queued.commit();
+    await again;
+    expect((await next).filter(({ fired }) => fired !== null)).toEqual([]);
+    await other.definitions.resumeProject('shop', 'CATCH_UP');
+    expect(
+      (await master.groups.evaluateDue(10)).flatMap(({ fired, ...report }) => (fired ? report.group : [])),
+    ).toEqual(['h']);
+  });
+
   test('of two tasks that end at once the later sees the other, so that what joins them starts', async () => {
     const { database, owner, twin, session } = await scene();
     const master = await owner();

@@ -6,7 +6,7 @@ import { refuse, type Result } from '../../core/result.ts';
 import type { Store } from '../../store/store.ts';
 import { EventInput, type EventsReceiptBody } from '../contract/asset-events.ts';
 import type { ApiDeps } from '../deps.ts';
-import { exactNumbers } from '../http/json-body.ts';
+import { exactValues } from '../http/json-body.ts';
 import { describe } from '../http/problems.ts';
 import { answerStated, type Refused } from '../views/receipts.ts';
 import { statedEvent } from './stated-event.ts';
@@ -72,7 +72,7 @@ const fallbackId = ({ headers, body }: FastifyRequest, index: number): string | 
 
 const readEvent = (request: FastifyRequest, raw: unknown, fallback: string | null): Result<StatedEvent> => {
   try {
-    return readExact(request, exactNumbers(raw), fallback);
+    return readExact(request, exactValues(raw), fallback);
   } catch (error) {
     if (error instanceof SluiceError) return refuse('BAD_EVENT', error.message);
     throw error;

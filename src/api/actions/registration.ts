@@ -1,7 +1,7 @@
 import { formatAssetKey } from '../../core/asset/key.ts';
 import type { Asset } from '../../core/asset/state.ts';
 import { parseAsset } from '../../core/declaration/parse.ts';
-import type { Place } from '../../core/declaration/read.ts';
+import { type Place, refuseUnkept } from '../../core/declaration/read.ts';
 import { SluiceError } from '../../core/errors.ts';
 import type { AssetRegistration } from '../contract/assets.ts';
 import { refusalOf } from '../http/problems.ts';
@@ -10,6 +10,8 @@ import { keyOf } from './find.ts';
 /** The asset that a request registers. Throws with everything that is wrong with it. */
 export const readRegistration = (body: AssetRegistration): Asset => {
   const place: Place = { path: [], problems: [] };
+  refuseUnkept(place, body);
+  if (place.problems.length > 0) throw refusalOf(place.problems);
   const asset = parseAsset(place, withKey(body));
   if (asset === null || place.problems.length > 0) throw refusalOf(place.problems);
   return asset;

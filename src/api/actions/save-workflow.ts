@@ -1,5 +1,5 @@
 import type { WorkflowDeclaration } from '../../core/declaration/declaration.ts';
-import type { Place } from '../../core/declaration/read.ts';
+import { type Place, refuseUnkept } from '../../core/declaration/read.ts';
 import { parseWorkflow } from '../../core/declaration/workflow.ts';
 import type { SavedWorkflowBody } from '../contract/workflows.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -10,6 +10,8 @@ import { applyDeclaration } from './declare.ts';
 /** The workflow that a request declares. Throws with everything that is wrong with it. */
 export const readWorkflow = ({ declarations }: ApiDeps, body: unknown): WorkflowDeclaration => {
   const place: Place = { path: [], problems: [] };
+  refuseUnkept(place, body);
+  if (place.problems.length > 0) throw refusalOf(place.problems);
   const workflow = parseWorkflow(place, body, declarations);
   if (workflow === null || place.problems.length > 0) throw refusalOf(place.problems);
   return workflow;

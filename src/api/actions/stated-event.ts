@@ -2,6 +2,7 @@ import type { StatedEvent } from '../../core/asset/event.ts';
 import { parseAssetKey } from '../../core/asset/key.ts';
 import { isLong } from '../../core/json.ts';
 import { ok, refuse, type Result } from '../../core/result.ts';
+import { isKept } from '../../core/text.ts';
 import { type EpochMs, parseTime } from '../../core/time.ts';
 import type { EventInput } from '../contract/asset-events.ts';
 
@@ -9,9 +10,6 @@ import type { EventInput } from '../contract/asset-events.ts';
 export const statedEvent = (input: EventInput, fallbackId: string | null): Result<StatedEvent> => {
   const key = parseAssetKey(input.assetKey);
   if (!key.ok) return key;
-  const unkept = textsOf(input).find(([, text]) => !isKept(text));
-  if (unkept !== undefined)
-    return refuse('BAD_EVENT', `Leave NUL and halves of surrogate pairs out of ${unkept[0]}: no database keeps them.`);
   const times = { watermark: input.watermark, commitTime: input.commitTime, startedAt: input.startedAt };
   for (const [field, value] of Object.entries(times))
     if (readTime(value) === undefined)
@@ -44,13 +42,6 @@ export const statedEvent = (input: EventInput, fallbackId: string | null): Resul
   });
 };
 
-/** The payload is not among them: what of it cannot be kept as it stands is kept as JSON. */
-const textsOf = ({ payload: _, ...fields }: EventInput): readonly (readonly [string, string])[] =>
-  Object.entries(fields).flatMap(([field, value]) => (typeof value === 'string' ? [[field, value] as const] : []));
-
-/** PostgreSQL refuses NUL, and half a surrogate pair would come back as another character, the same for all such halves. */
-const isKept = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
-
 type Given<T> = T | null | undefined;
 
 const readId = (id: Given<string | number>): string | null => (id === undefined || id === null ? null : String(id));
@@ -65,6 +56,7 @@ const readLong = (count: Given<string | number>): bigint | null | undefined => {
   return isLong(value) ? value : undefined;
 };
 
+/** What of it cannot be kept as it stands is kept as JSON. */
 const readPayload = (payload: unknown): string | null => {
   if (payload === undefined || payload === null) return null;
   return typeof payload === 'string' && isKept(payload) ? payload : JSON.stringify(payload);

@@ -82,8 +82,12 @@ const PinBody = Type.Object({
 export const PinsBody = Type.Record(Type.String(), PinBody);
 export type PinsBody = Static<typeof PinsBody>;
 
-export const ProjectBody = Type.Object({ code: Code, name: Type.String() });
+/** `paused`: its groups start no run. */
+export const ProjectBody = Type.Object({ code: Code, name: Type.String(), paused: Type.Boolean() });
 export type ProjectBody = Static<typeof ProjectBody>;
+
+/** `skip`: what arrived while it was paused starts no run. */
+export const ResumeInput = Type.Object({ skip: Type.Optional(Type.Boolean()) }, { additionalProperties: false });
 
 export const AssetParams = Type.Object({
   ...ProjectParam,

@@ -34,9 +34,6 @@ export const GroupAnswerBody = Type.Object({
 export type LastFireBody = Static<typeof LastFireBody>;
 export type GroupAnswerBody = Static<typeof GroupAnswerBody>;
 
-/** `skip`: what arrived while it was paused starts no run. */
-export const ResumeGroupInput = Type.Object({ skip: Type.Optional(Type.Boolean()) }, { additionalProperties: false });
-
 export const ConditionBody = Type.Object({
   assetKey: Type.String(),
   alias: Type.String(),

@@ -33,6 +33,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   updateWorkflow: { ...trade, description: 'One row for each paid order.' },
   releaseWorkflow: { releaseState: 'OFFLINE' },
   resumeGroup: { skip: true },
+  resumeProject: { skip: false },
   startWorkflow: { params: { mode: 'restate' }, pins: { [ORDERS]: '5' } },
   rerunWorkflowInstance: { repin: true },
   recoverWorkflowInstance: { repin: false },

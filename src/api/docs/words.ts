@@ -1,6 +1,4 @@
-export const LANGUAGES = ['en', 'zh-CN'] as const;
-
-export type Language = (typeof LANGUAGES)[number];
+export type Language = 'en' | 'zh-CN';
 
 /** Of the page around the routes, whose own summaries are English in the document. */
 export const WORDS: Readonly<Record<Language, Readonly<Record<Word, string>>>> = {
@@ -89,6 +87,8 @@ export const CHINESE: Readonly<Record<string, string>> = {
   getReadiness: '能否工作；不能时返回 503 和原因。',
   getMetrics: 'Prometheus 指标。',
   listProjects: '项目，按名称排列；不给 limit 时全部返回。',
+  pauseProject: '暂停项目：恢复之前其依赖组都不再启动运行，版本照常记录。',
+  resumeProject: '恢复项目：各依赖组把期间到达的内容合并为一次运行；skip 则不为其运行。',
   applyDeclaration: '创建或更新文件中声明的内容；dryRun 只说明会做什么。',
   registerAsset: '登记或更新一个资产；未给出的字段取默认值。',
   listAssets: '项目的资产及其状态，按键排列；不给 limit 时全部返回。',

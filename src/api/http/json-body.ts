@@ -2,11 +2,14 @@ import type { FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
 import { SluiceError } from '../../core/errors.ts';
 import { nearest } from '../../core/nearest.ts';
+import { isKept, leaveOut, shownName } from '../../core/text.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route calls `exactNumbers` itself, for each part of the body on its own. */
-    checksNumbers?: boolean;
+    /** The route calls `exactValues` itself, for each part of the body on its own. */
+    checksValues?: boolean;
+    /** The route itself says which texts no database keeps, each with its place in what is declared. */
+    checksTexts?: boolean;
     /** The body may hold `// comments`, as the RFC's examples do. */
     comments?: boolean;
   }
@@ -42,7 +45,7 @@ const keepDigits = (key: string, value: unknown, context?: { readonly source?: s
 const withoutComments = (text: string): string =>
   text.replace(/"(?:\\.|[^"\\])*"|\/\/[^\n]*/g, (part) => (part.startsWith('"') ? part : ''));
 
-/** A request's JSON in which `exactNumbers` has not looked for numbers yet. Empty text is no body. Throws SluiceError BAD_REQUEST. */
+/** A request's JSON in which `exactValues` has not looked for numbers and texts yet. Empty text is no body. Throws SluiceError BAD_REQUEST. */
 const parseBody = (text: string): unknown => {
   if (text.trim() === '') return undefined;
   try {
@@ -55,25 +58,34 @@ const parseBody = (text: string): unknown => {
 };
 
 /**
- * The value, if every number in it is what the sender wrote. One that JSON.parse would round silently is an error that names its place, as ids of
- * table formats exceed 2^53; only inside `payload` any number may stand, and keeps its digits. Throws SluiceError BAD_REQUEST.
+ * The value, if every number and every text in it will be what the sender wrote. A number that JSON.parse would round silently is an error that
+ * names its place, as ids of table formats exceed 2^53, and so is a text that no database keeps; only inside `payload`, which is kept as JSON, any
+ * may stand, numbers with their digits. Throws SluiceError BAD_REQUEST.
  */
-export const exactNumbers = (parsed: unknown): unknown => settle(parsed, [], false);
+export const exactValues = (parsed: unknown): unknown => settle(parsed, [], { evidence: false, texts: true });
 
-const settle = (value: unknown, path: readonly string[], evidence: boolean): unknown => {
+/** What is looked at: not the texts of routes that do so themselves, nothing in what is only kept. */
+interface Looks {
+  readonly evidence: boolean;
+  readonly texts: boolean;
+}
+
+const settle = (value: unknown, path: readonly string[], looks: Looks): unknown => {
   if (path.length > DEEPEST) throw tooDeep();
+  if (typeof value === 'string' && looks.texts && !isKept(value)) throw bad(leaveOut(path.join('.') || 'the body'));
   if (value instanceof Unsafe) {
-    if (evidence) return rawJson(value.source);
+    if (looks.evidence) return rawJson(value.source);
     throw bad(
       `Write ${value.source} as a string at ${path.join('.') || 'the top'}: JSON numbers lose digits beyond 2^53.`,
     );
   }
-  if (Array.isArray(value)) return value.map((item, i) => settle(item, [...path, String(i)], evidence));
+  if (Array.isArray(value)) return value.map((item, i) => settle(item, [...path, String(i)], looks));
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, item]) => [
-    key,
-    settle(item, [...path, key], evidence || key === EVIDENCE),
-  ]);
+  const entries = Object.entries(value).map(([key, item]) => {
+    if (looks.texts && !isKept(key))
+      throw bad(leaveOut(`the key ${shownName(key)} of ${path.join('.') || 'the body'}`));
+    return [key, settle(item, [...path, key], key === EVIDENCE ? { evidence: true, texts: false } : looks)];
+  });
   return Object.fromEntries(entries) as unknown;
 };
 
@@ -93,10 +105,10 @@ export const readJsonBodies = (app: App): void => {
     'application/json',
     { parseAs: 'buffer' },
     async (request: FastifyRequest, bytes: string | Buffer) => {
-      const { comments, checksNumbers } = request.routeOptions.config;
+      const { comments, checksTexts, checksValues } = request.routeOptions.config;
       const text = decoded(bytes);
       const body = parseBody(comments === true ? withoutComments(text) : text);
-      return checksNumbers === true ? body : exactNumbers(body);
+      return checksValues === true ? body : settle(body, [], { evidence: false, texts: checksTexts !== true });
     },
   );
 };
@@ -110,10 +122,19 @@ export const convertParameters = (app: App): void => {
     const { querystring, params } = request.routeOptions.schema ?? {};
     // Who watches the server, or opens its page, may add what it likes to an address.
     if (!request.routeOptions.url?.startsWith('/api/')) return;
+    refuseUnkept(request.query, 'after the "?"');
+    refuseUnkept(request.params, 'in the address');
     refuseUnknown(request.query, querystring);
     convert(request.query, querystring);
     convert(request.params, params);
   });
+};
+
+/** `%00` in an address. Halves of surrogate pairs cannot be percent-encoded. */
+const refuseUnkept = (values: unknown, where: string): void => {
+  for (const [name, value] of Object.entries(values as object))
+    for (const text of [name, value].flat())
+      if (typeof text === 'string' && !isKept(text)) throw bad(leaveOut(`${shownName(name)} ${where}`));
 };
 
 /** A filter that is misspelt would show everything without a word. */

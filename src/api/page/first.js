@@ -10,5 +10,15 @@
   };
   const dark = matchMedia('(prefers-color-scheme: dark)').matches;
   root.dataset['theme'] = kept('sluice.theme') ?? (dark ? 'dark' : 'light');
-  root.lang = kept('sluice.language') ?? (navigator.language.startsWith('zh') ? 'zh-CN' : 'en');
+  // However it is spelt: zh, zh-Hans, zh_CN, en-US …; undefined: none of the page's.
+  const named = (/** @type {string} */ name) => {
+    const [primary] = name
+      .trim()
+      .toLowerCase()
+      .split(/[-_.@]/);
+    return primary === 'zh' || primary === 'cmn' ? 'zh-CN' : primary === 'en' ? 'en' : undefined;
+  };
+  const asked = new URLSearchParams(location.search).get('lang') ?? '';
+  const wanted = asked.trim() === '' ? [kept('sluice.language') ?? '', ...navigator.languages] : [asked];
+  root.lang = wanted.map(named).find((language) => language !== undefined) ?? 'en';
 })();

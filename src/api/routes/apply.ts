@@ -4,9 +4,8 @@ import { parseDeclaration } from '../../core/declaration/parse.ts';
 import { pathText } from '../../core/declaration/read.ts';
 import { type ApplyPlanBody, ApplyInput, ApplyPlanBody as PlanSchema } from '../contract/apply.ts';
 import { ApplyFile } from '../contract/apply-file.ts';
-import { PageOf, PageQuery, ProjectBody, ProjectParam } from '../contract/common.ts';
+import { ProjectParam } from '../contract/common.ts';
 import { applyDeclaration } from '../actions/declare.ts';
-import { namedPage } from '../views/named-page.ts';
 import { DeclarationError } from '../http/problems.ts';
 import { projectNameFor } from '../actions/find.ts';
 import type { Routes } from '../app.ts';
@@ -15,35 +14,13 @@ import type { ApiDeps } from '../deps.ts';
 const ApplyWithFile = Type.Object({ ...ApplyInput.properties, declaration: ApplyFile });
 const BODY_LIMIT = 5 * 1024 * 1024;
 
-/** Applies what a file declares, and lists the projects that there are. */
+/** Applies what a file declares. */
 export const applyRoutes: Routes = (app, deps) => {
-  app.get(
-    '/projects',
-    {
-      config: { permission: 'read' },
-      schema: {
-        operationId: 'listProjects',
-        tags: ['projects'],
-        summary: 'Projects by name; all of them without a limit.',
-        querystring: Type.Object(PageQuery),
-        response: { 200: PageOf(ProjectBody) },
-      },
-    },
-    async ({ query }) => {
-      const projects = await deps.store.definitions.projects();
-      return namedPage(
-        projects,
-        ({ name }) => name,
-        ({ code, name }) => ({ code, name }),
-        query,
-      );
-    },
-  );
   app.post(
     '/projects/:projectCode/apply',
     {
       bodyLimit: BODY_LIMIT,
-      config: { permission: 'admin', repeats: 'ANSWERED', documentedBody: ApplyWithFile },
+      config: { permission: 'admin', repeats: 'ANSWERED', checksTexts: true, documentedBody: ApplyWithFile },
       schema: {
         operationId: 'applyDeclaration',
         tags: ['projects'],

@@ -17,7 +17,7 @@ export const assetEventRoutes: Routes = (app, deps) => {
     PATH,
     {
       bodyLimit: BODY_LIMIT,
-      config: { permission: 'operate', repeats: 'KNOWN', checksNumbers: true, documentedBody: EventOrEvents },
+      config: { permission: 'operate', repeats: 'KNOWN', checksValues: true, documentedBody: EventOrEvents },
       schema: {
         operationId: 'pushAssetEvents',
         tags,

@@ -17,7 +17,7 @@ export const assetRoutes: Routes = (app, deps) => {
   app.post(
     '/projects/:projectCode/assets',
     {
-      config: { permission: 'admin', repeats: 'ANSWERED' },
+      config: { permission: 'admin', repeats: 'ANSWERED', checksTexts: true },
       schema: {
         operationId: 'registerAsset',
         tags,

@@ -20,7 +20,13 @@ export const dependencyRoutes: Routes = (app, deps) => {
     '/projects/:projectCode/asset-dependencies',
     {
       bodyLimit: BODY_LIMIT,
-      config: { permission: 'admin', repeats: 'ANSWERED', comments: true, documentedBody: DependencyRowOrRows },
+      config: {
+        permission: 'admin',
+        repeats: 'ANSWERED',
+        checksTexts: true,
+        comments: true,
+        documentedBody: DependencyRowOrRows,
+      },
       schema: {
         operationId: 'declareAssetDependencies',
         tags,

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { App, Routes } from '../app.ts';
-import { OptionalBody, ProjectParam } from '../contract/common.ts';
-import { GroupAnswerBody, ResumeGroupInput } from '../contract/dependencies.ts';
+import { OptionalBody, ProjectParam, ResumeInput } from '../contract/common.ts';
+import { GroupAnswerBody } from '../contract/dependencies.ts';
 import type { ApiDeps } from '../deps.ts';
 import { projectName } from '../actions/find.ts';
 import { groupAnswer } from '../views/workflows.ts';
@@ -48,7 +48,7 @@ const resumeRoute = (app: App, { store }: ApiDeps): void => {
         tags,
         summary: 'A paused group goes on: one run for all that arrived meanwhile, or with skip none for it.',
         params: Params,
-        body: OptionalBody(ResumeGroupInput),
+        body: OptionalBody(ResumeInput),
         response: { 200: GroupAnswerBody },
       },
     },

@@ -36,6 +36,11 @@ export const workflowAdminRoutes: Routes = (app, deps) => {
       },
     },
     async ({ params, body }) => {
+      if (body.skip === true && body.releaseState === 'OFFLINE')
+        throw new SluiceError(
+          'BAD_REQUEST',
+          'Leave out skip: offline, what arrives is kept; say skip when the workflow goes online again.',
+        );
       const { code } = await definitions.workflow(await projectName(deps.store, params.projectCode), params.code);
       return workflowBody(await definitions.release(code, body.releaseState, body.skip === true ? 'SKIP' : 'CATCH_UP'));
     },
@@ -65,7 +70,7 @@ const savingRoutes: Routes = (app, deps) => {
   app.post(
     PATH,
     {
-      config: { permission: 'admin', repeats: 'ANSWERED', documentedBody: WorkflowInFile },
+      config: { permission: 'admin', repeats: 'ANSWERED', checksTexts: true, documentedBody: WorkflowInFile },
       schema: {
         operationId: 'createWorkflow',
         tags,
@@ -88,7 +93,7 @@ const savingRoutes: Routes = (app, deps) => {
   app.put(
     `${PATH}/:code`,
     {
-      config: { permission: 'admin', documentedBody: WorkflowInFile },
+      config: { permission: 'admin', checksTexts: true, documentedBody: WorkflowInFile },
       schema: {
         operationId: 'updateWorkflow',
         tags,

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { PinsBody } from '../../api/contract/common.ts';
 import type { RunBody, RunDetailsBody, TaskRunBody } from '../../api/contract/workflows.ts';
+import { runStateNamed } from '../../core/workflow/run-words.ts';
 import { connect } from '../client.ts';
 import { type CommonOptions, connected, positive } from '../options.ts';
 import {
@@ -39,7 +40,7 @@ export const register = (program: Command): void => {
   const runs = program.command('runs').description('List, show and steer runs');
   connected(runs.command('list').description('list runs, newest first'))
     .option('--workflow <name>', 'only runs of this workflow')
-    .option('--state <state>', 'only runs in this state, such as SUCCESS or RUNNING_EXECUTION')
+    .option('--state <state>', 'only runs in this state, by its word (failed) or its name (FAILURE)')
     .option('--limit <n>', 'at most so many', positive, 20)
     .action(list);
   connected(
@@ -57,7 +58,9 @@ export const register = (program: Command): void => {
 
 const list = async (options: ListOptions): Promise<void> => {
   const client = connect(options);
-  const query = { workflow: options.workflow, state: options.state };
+  // What names no state is the server's to refuse: it says which there are.
+  const state = options.state === undefined ? undefined : (runStateNamed(options.state) ?? options.state);
+  const query = { workflow: options.workflow, state };
   const runs = await collect<RunBody>(client, await client.path('workflow-instances'), options.limit, query);
   if (options.json === true) return printJsonLines(runs);
   const rows = runs.map((run) => [

@@ -63,7 +63,7 @@ export interface GroupFacts {
   /** The group releases one waiting task, once: it need not move. Absent: it starts runs, again and again. */
   readonly releasesTask?: boolean;
   readonly paused: boolean;
-  /** null, or why the owner does not let it fire now: workflow offline. */
+  /** null, or why the owner does not let it fire now: its workflow is offline, its project paused. */
   readonly gate: string | null;
   readonly lastFireAt: EpochMs | null;
   readonly previous: readonly Leaf[];

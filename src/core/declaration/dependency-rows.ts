@@ -13,6 +13,7 @@ import {
   readMapping,
   readRequired,
   readText,
+  refuseUnkept,
   type Shape,
   take,
 } from './read.ts';
@@ -51,6 +52,8 @@ export const parseDependencyRows = (raw: unknown): DependencyRows => {
   const place: Place = { path: [], problems: [] };
   const list: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
   if (list.length === 0) complain(place, 'Send at least one dependency.');
+  refuseUnkept(place, raw);
+  if (place.problems.length > 0) return { ok: false, problems: place.problems };
   const rows = list.flatMap((row, i) => readRow(Array.isArray(raw) ? at(place, i) : place, row) ?? []);
   return place.problems.length === 0 ? { ok: true, rows } : { ok: false, problems: place.problems };
 };

@@ -68,6 +68,14 @@ const readStartFrom = (reader: Reader, conditions: readonly Condition[]): StartF
   const entries = Object.entries(raw).flatMap(([text, value]) => startFromAsset(reader, text, value));
   const stranger = entries.find(([key]) => !conditions.some((condition) => condition.assetKey === key));
   if (stranger !== undefined) complain(reader, `"startFrom" names ${stranger[0]}, which is not in the group.`);
+  const reference = entries.find(([key]) =>
+    conditions.some(({ assetKey, snapshotRequired }) => assetKey === key && !snapshotRequired),
+  );
+  if (reference !== undefined)
+    complain(
+      reader,
+      `take ${reference[0]} out of "startFrom": its newest version counts anyway ("snapshotRequired: false").`,
+    );
   return Object.fromEntries(entries);
 };
 
@@ -110,6 +118,9 @@ export const validateGroup = (group: DependencyGroup): Result<DependencyGroup> =
   }
   if (group.maxWaitSeconds !== null && group.quietSeconds === null)
     return say('"maxWaitSeconds" needs "quietSeconds".');
+  const moot = group.quietSeconds !== null ? 'quietSeconds' : group.advance === 'ANY' ? 'advance: ANY' : null;
+  if (moot !== null && !conditions.some(({ snapshotRequired }) => snapshotRequired))
+    return say(`leave "${moot}" out: none of its conditions waits for something new ("snapshotRequired").`);
   return ok(group);
 };
 

@@ -13,6 +13,7 @@ import {
   readNames,
   readRequired,
   readText,
+  refuseUnkept,
   type Shape,
   take,
 } from './read.ts';
@@ -48,7 +49,9 @@ const ASSET: Shape = {
  */
 export const parseDeclaration = (raw: unknown, defaults: WorkflowDefaults): DeclarationResult => {
   const place: Place = { path: [], problems: [] };
-  const value = readFile(place, raw, defaults);
+  refuseUnkept(place, raw);
+  // What else is wrong would be said of the same texts once more.
+  const value = place.problems.length > 0 ? null : readFile(place, raw, defaults);
   return value === null || place.problems.length > 0 ? { ok: false, problems: place.problems } : { ok: true, value };
 };
 
@@ -115,6 +118,7 @@ export const parseAsset = (place: Place, raw: unknown): Asset | null => {
       at(place, 'pushMode'),
       'Add a location: without one the table cannot be read, so what is pushed can only be trusted.',
     );
+  if (location === null && fields['location'] === undefined) refuseUnread(place, fields, seconds);
   return {
     key,
     location,
@@ -127,6 +131,20 @@ export const parseAsset = (place: Place, raw: unknown): Asset | null => {
     requiredChecks: readNames(place, fields, 'requiredChecks'),
     pollIntervalMs: seconds === null ? null : seconds * 1000,
   };
+};
+
+/** What would never do anything for a table that nobody reads. */
+const refuseUnread = (place: Place, fields: Readonly<Record<string, unknown>>, seconds: number | null): void => {
+  if (seconds !== null)
+    complain(
+      at(place, 'pollIntervalSeconds'),
+      'Add a location, or leave this out: without one the table is not looked at.',
+    );
+  if (fields['onGap'] === 'HOLD')
+    complain(
+      at(place, 'onGap'),
+      'Add a location, or leave this out: only where Sluice reads the table does it notice that history is missing.',
+    );
 };
 
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]+):\/\//;

@@ -2,6 +2,7 @@ import { type AssetKey, parseAssetKey } from '../asset/key.ts';
 import type { ErrorCode } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 import type { Result } from '../result.ts';
+import { isKept, leaveOut, shownName } from '../text.ts';
 import type { Parameter } from '../workflow/definition.ts';
 
 /** Where in a file: keys and list positions from the top, as in `['workflows', 0, 'tasks', 2, 'type']`. */
@@ -32,6 +33,17 @@ export const at = (place: Place, ...steps: FilePath): Place => ({ ...place, path
 
 export const complain = (place: Place, detail: string, code: ErrorCode = 'BAD_FILE'): void => {
   place.problems.push({ path: place.path, code, detail });
+};
+
+/** Notes every text below the place that no database keeps: names of keys where they stand, values at their own places. */
+export const refuseUnkept = (place: Place, raw: unknown): void => {
+  if (typeof raw === 'string' && !isKept(raw)) complain(place, leaveOut('this text'));
+  if (typeof raw !== 'object' || raw === null) return;
+  for (const [key, value] of Object.entries(raw)) {
+    const step = Array.isArray(raw) ? Number(key) : key;
+    if (isKept(key)) refuseUnkept(at(place, step), value);
+    else complain(place, leaveOut(`the key ${shownName(key)} here`));
+  }
 };
 
 /** `workflows[0].tasks[2].type`; the whole file is `the file`. */
@@ -163,6 +175,21 @@ export const readKeys = (place: Place, fields: Fields, key: string): readonly As
 
 const PARAMETER: Shape = { known: ['prop', 'direct', 'type', 'value'] };
 
+/** DolphinScheduler's. Whatever the type, a script gets the value's text, there as here. */
+const PARAMETER_TYPES = [
+  'VARCHAR',
+  'INTEGER',
+  'LONG',
+  'FLOAT',
+  'DOUBLE',
+  'DATE',
+  'TIME',
+  'TIMESTAMP',
+  'BOOLEAN',
+  'LIST',
+  'FILE',
+] as const;
+
 /** Parameters, as a mapping `name: value` or as DolphinScheduler's list of `{prop, direct, type, value}`. Numbers and booleans become text. */
 export const readParameters = (place: Place, fields: Fields, key: string): readonly Parameter[] => {
   const raw = fields[key];
@@ -184,6 +211,11 @@ const readParameter = (place: Place, raw: unknown): Parameter | null => {
   const value = parameterText(fields['value'] ?? '');
   if (value === null)
     complain(place, `Write a text, a number or true/false as the value of "${prop}", not ${kindOf(fields['value'])}.`);
+  if (readChoice(place, fields, 'type', PARAMETER_TYPES) === 'FILE')
+    complain(
+      at(place, 'type'),
+      `Give "${prop}" another type: no files are handed from task to task; let it hold the path of one.`,
+    );
   return { prop, direct: readChoice(place, fields, 'direct', ['IN', 'OUT']), value: value ?? '' };
 };
 

@@ -36,6 +36,11 @@ const readKeys = (place: Place, fields: Fields, type: string): TaskWait | null =
   if (fields['onTimeout'] !== undefined && timeoutMinutes === null)
     complain(at(place, 'onTimeout'), 'Add "timeoutMinutes": without one the task waits as long as it takes.');
   if (groups.length === 0) return null;
+  if (fields['baseline'] !== undefined && !asksForNew(groups))
+    complain(
+      at(place, 'baseline'),
+      'Leave "baseline" out: each condition here has a "minSnapshotId" or takes any version ("snapshotRequired: false").',
+    );
   return {
     groups,
     baseline: readChoice(place, fields, 'baseline', ['LAST_SUCCESS', 'RUN_START', 'NONE']),
@@ -44,6 +49,12 @@ const readKeys = (place: Place, fields: Fields, type: string): TaskWait | null =
     checkIntervalSeconds: readPositive(place, fields, 'checkIntervalSeconds', DAY_SECONDS),
   };
 };
+
+/** Is there a condition for which the baseline says what is new? */
+const asksForNew = (groups: readonly DependencyGroup[]): boolean =>
+  groups.some(({ conditions }) =>
+    conditions.some(({ snapshotRequired, minSnapshotId }) => snapshotRequired && minSnapshotId === null),
+  );
 
 const readMinutes = (place: Place, fields: Fields): number | null =>
   readPositive(place, fields, 'timeoutMinutes', YEAR_MINUTES);

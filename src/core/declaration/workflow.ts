@@ -21,6 +21,7 @@ import {
   type Shape,
   take,
 } from './read.ts';
+import { ownParams, readLocalParams } from './task-params.ts';
 import { ASSET_SENSOR, readWait, WAIT_KEYS } from './wait.ts';
 import { nearest } from '../nearest.ts';
 import type { Result } from '../result.ts';
@@ -29,8 +30,15 @@ import { buildGraph } from '../workflow/graph.ts';
 import { isTimezone } from '../workflow/parameters/zone.ts';
 import { waitProblems } from '../workflow/task-wait.ts';
 
-/** Does a task type take these parameters? An unknown type is a problem too. */
-export type TaskCheck = (type: string, params: Readonly<Record<string, unknown>>) => Result<void>;
+/** What a task says beside its parameters that only a type which runs something can follow. */
+export type TaskSettings = Pick<TaskDefinition, 'localParams' | 'timeoutSeconds'>;
+
+/** Does a task type take these parameters, and what stands beside them? An unknown type is a problem too. */
+export type TaskCheck = (
+  type: string,
+  params: Readonly<Record<string, unknown>>,
+  settings: TaskSettings,
+) => Result<void>;
 
 /** What a workflow takes from its surroundings. `timezone`: the server's, an IANA name. */
 export interface WorkflowDefaults {
@@ -132,12 +140,23 @@ const workflowOf = (place: Place, fields: Fields, name: string, defaults: Workfl
   description: readText(place, fields, 'description', ''),
   releaseState: readChoice(place, fields, 'releaseState', ['ONLINE', 'OFFLINE']),
   timezone: readTimezone(place, fields, defaults.timezone),
-  globalParams: readParameters(place, fields, 'globalParams'),
+  globalParams: readGlobalParams(place, fields),
   failureStrategy: readChoice(place, fields, 'failureStrategy', ['CONTINUE', 'END']),
   inputs: readKeys(place, fields, 'inputs'),
   groups: readGroups(place, fields),
   tasks: readTasks(at(place, 'tasks'), fields['tasks'], defaults.checkTask),
 });
+
+const readGlobalParams = (place: Place, fields: Fields): WorkflowDeclaration['globalParams'] => {
+  const params = readParameters(place, fields, 'globalParams');
+  for (const { prop, direct } of params)
+    if (direct === 'OUT')
+      complain(
+        at(place, 'globalParams'),
+        `Leave "direct: OUT" out of "${prop}": only tasks give values out, each those that its own "localParams" name as OUT.`,
+      );
+  return params;
+};
 
 /** Names are looked up where a code may stand too, so a name that is all digits would be taken for one. */
 const readName = (place: Place, fields: Fields): string | null => {
@@ -239,25 +258,37 @@ const parseTask = (place: Place, raw: unknown, check: TaskCheck): TaskDeclaratio
   const name = fields && readName(place, fields);
   if (fields === null || name === null) return null;
   const given = fields['params'] === undefined ? {} : (readMapping(at(place, 'params'), fields['params']) ?? {});
-  const type = readType(place, fields, given, check);
+  const params = ownParams(given);
+  const settings: TaskSettings = {
+    localParams: readLocalParams(place, fields, given),
+    timeoutSeconds: readCount(place, fields, 'timeoutSeconds', { fallback: null, least: 1, most: 30 * WEEK_SECONDS }),
+  };
+  const type = readType(place, fields, { params, settings, check });
   return {
     name,
     description: readText(place, fields, 'description', ''),
     type,
-    params: type === ASSET_SENSOR ? withoutWait(given) : given,
-    localParams: readParameters(place, fields, 'localParams'),
+    params: type === ASSET_SENSOR ? withoutWait(params) : params,
+    ...settings,
     dependsOn: readNames(place, fields, 'dependsOn'),
     flag: readChoice(place, fields, 'flag', ['YES', 'NO']),
-    failRetryTimes: readCount(place, fields, 'failRetryTimes', { fallback: 0, least: 0, most: 1000 }),
-    failRetryIntervalSeconds: readCount(place, fields, 'failRetryIntervalSeconds', {
-      fallback: 60,
-      least: 0,
-      most: WEEK_SECONDS,
-    }),
-    timeoutSeconds: readCount(place, fields, 'timeoutSeconds', { fallback: null, least: 1, most: 30 * WEEK_SECONDS }),
+    ...readRetries(place, fields),
     inputs: readKeys(place, fields, 'inputs'),
     outputs: readKeys(place, fields, 'outputs'),
-    wait: readWait(place, fields, given, type),
+    wait: readWait(place, fields, params, type),
+  };
+};
+
+const readRetries = (
+  place: Place,
+  fields: Fields,
+): Pick<TaskDefinition, 'failRetryTimes' | 'failRetryIntervalSeconds'> => {
+  const interval = { fallback: 60, least: 0, most: WEEK_SECONDS };
+  if ((fields['failRetryIntervalSeconds'] ?? null) !== null && (fields['failRetryTimes'] ?? null) === null)
+    complain(at(place, 'failRetryIntervalSeconds'), 'Add "failRetryTimes": without it a task is not tried again.');
+  return {
+    failRetryTimes: readCount(place, fields, 'failRetryTimes', { fallback: 0, least: 0, most: 1000 }),
+    failRetryIntervalSeconds: readCount(place, fields, 'failRetryIntervalSeconds', interval),
   };
 };
 
@@ -266,14 +297,18 @@ const withoutWait = (params: Fields): Fields =>
   Object.fromEntries(Object.entries(params).filter(([key]) => !WAIT_KEYS.some((known) => known === key)));
 
 /** Checks the parameters too: which there are is the task type's own business. */
-const readType = (place: Place, fields: Fields, params: Fields, check: TaskCheck): string => {
+const readType = (
+  place: Place,
+  fields: Fields,
+  { params, settings, check }: { readonly params: Fields; readonly settings: TaskSettings; readonly check: TaskCheck },
+): string => {
   const type = readText(place, fields, 'type', 'SHELL');
   const instead = Object.hasOwn(TYPES_NOT_YET, type) ? TYPES_NOT_YET[type] : undefined;
   if (instead !== undefined) {
     complain(at(place, 'type'), `This version of Sluice does not have ${type} tasks yet: ${instead}.`);
     return type;
   }
-  const checked = check(type, params);
+  const checked = check(type, params, settings);
   if (!checked.ok) complain(at(place, 'params'), checked.problem.detail, checked.problem.code);
   return type;
 };

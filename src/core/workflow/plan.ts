@@ -1,4 +1,4 @@
-import { ok } from '../result.ts';
+import { ok, refuse } from '../result.ts';
 import type { Result } from '../result.ts';
 import type { EpochMs } from '../time.ts';
 import type { TaskDefinition, WorkflowDefinition } from './definition.ts';
@@ -6,7 +6,8 @@ import type { Graph } from './graph.ts';
 import { buildGraph, descendants, predecessors, selectSubgraph, topologicalOrder } from './graph.ts';
 import type { CommandType, TaskRun, WorkflowRun } from './run.ts';
 import { isRunActive, moveRun } from './run-state.ts';
-import type { RunState } from './run-state.ts';
+import type { RunOperation, RunState } from './run-state.ts';
+import { cannotOperate } from './run-words.ts';
 import { isTaskActive, isTaskHandedOut, isTaskSuccess, isTaskSubmitted } from './task-state.ts';
 import type { TaskState } from './task-state.ts';
 
@@ -35,8 +36,7 @@ export type PlanStep =
   | { readonly kind: 'INVALIDATE'; readonly taskRunId: number }
   | { readonly kind: 'MOVE_RUN'; readonly to: RunState; readonly reason: string | null };
 
-/** What people may do to a run (facts/dolphinscheduler.md 2.5). */
-export type RunOperation = 'PAUSE' | 'RESUME' | 'STOP' | 'RERUN' | 'RECOVER';
+export type { RunOperation };
 
 /** What an operation does: the steps to write, and the command that makes the launcher go on (null: none; one that waits is void). */
 export interface Operated {
@@ -88,24 +88,25 @@ const moveAndPlan = (facts: RunFacts, to: RunState): readonly PlanStep[] => [
 ];
 
 /**
- * What a person asked for. CONFLICT, with the states in which it is allowed, otherwise. RESUME, RECOVER and RERUN put the run back to
- * SUBMITTED_SUCCESS with a command for the launcher: RESUME and RECOVER keep what succeeded and drop every other attempt with all that
- * followed it, RERUN drops every attempt. PAUSE and STOP of a run that waits for its launcher end it at once.
+ * What a person asked for. Where the run's state does not allow it: CONFLICT, saying what can be done instead. RESUME, RECOVER and RERUN put
+ * the run back to SUBMITTED_SUCCESS with a command for the launcher: RESUME and RECOVER keep what succeeded and drop every other attempt with
+ * all that followed it, RERUN drops every attempt. PAUSE and STOP of a run that waits for its launcher end it at once.
  */
 export function operateRun(facts: RunFacts, operation: RunOperation): Result<Operated> {
-  const moved = moveRun(facts.run.state, operation);
-  if (!moved.ok) return moved;
+  const { id, state } = facts.run;
+  const next = moveRun(state, operation);
+  if (next === undefined) return refuse('CONFLICT', cannotOperate(id, state, operation));
   switch (operation) {
     case 'PAUSE':
-      return ok({ steps: moveAndPlan(facts, moved.value), commandType: null });
+      return ok({ steps: moveAndPlan(facts, next), commandType: null });
     case 'STOP':
-      return ok({ steps: [...killPaused(facts), ...moveAndPlan(facts, moved.value)], commandType: null });
+      return ok({ steps: [...killPaused(facts), ...moveAndPlan(facts, next)], commandType: null });
     case 'RESUME':
-      return again(facts, unfinishedAttempts(facts), moved.value, 'RECOVER_SUSPENDED_PROCESS');
+      return again(facts, unfinishedAttempts(facts), next, 'RECOVER_SUSPENDED_PROCESS');
     case 'RECOVER':
-      return again(facts, unfinishedAttempts(facts), moved.value, 'START_FAILURE_TASK_PROCESS');
+      return again(facts, unfinishedAttempts(facts), next, 'START_FAILURE_TASK_PROCESS');
     case 'RERUN':
-      return again(facts, facts.tasks, moved.value, 'REPEAT_RUNNING');
+      return again(facts, facts.tasks, next, 'REPEAT_RUNNING');
   }
 }
 

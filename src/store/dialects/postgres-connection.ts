@@ -1,8 +1,11 @@
+import { finished } from 'node:stream/promises';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import type { PoolClient, QueryConfig } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
 import { SluiceError } from '../../core/errors.ts';
 import type { StatementHook } from '../dialect.ts';
 import { inWords } from './postgres-errors.ts';
+import { COPY_VERB } from './postgres-rows.ts';
 
 /** Statements that each session keeps prepared, by their text; what comes beyond that number is parsed each time. */
 const PREPARED = new Map<string, string>();
@@ -41,6 +44,8 @@ export class PostgresConnection implements DatabaseConnection {
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     if (query.sql === NOW && this.#now !== null) return { rows: this.#now as R[] };
     const values = query.parameters.map(toPostgres);
+    if (query.sql.startsWith(COPY_VERB))
+      return { rows: [], numAffectedRows: BigInt(await this.#copy(query.sql, values[0] ?? '')) };
     const name = values.length === 0 ? undefined : preparedName(query.sql);
     const { command, rowCount, rows } = await this.#send<R>({
       text: query.sql,
@@ -76,11 +81,26 @@ export class PostgresConnection implements DatabaseConnection {
     this.#broken = true;
   }
 
-  async #send<R>(config: QueryConfig): Promise<{ command: string; rowCount: number | null; rows: R[] }> {
-    this.#hook?.(config.text, 'BEFORE', this.#number);
+  /** How many rows went in. */
+  async #copy(text: string, data: string): Promise<number> {
+    return this.#around(text, async () => {
+      const stream = this.#client.query(copyFrom(text));
+      const done = finished(stream);
+      stream.end(data);
+      await done;
+      return stream.rowCount;
+    });
+  }
+
+  #send<R>(config: QueryConfig): Promise<{ command: string; rowCount: number | null; rows: R[] }> {
+    return this.#around(config.text, () => this.#client.query<R & object>(config));
+  }
+
+  async #around<T>(text: string, send: () => Promise<T>): Promise<T> {
+    this.#hook?.(text, 'BEFORE', this.#number);
     try {
-      const result = await this.#client.query<R & object>(config);
-      this.#hook?.(config.text, 'AFTER', this.#number);
+      const result = await send();
+      this.#hook?.(text, 'AFTER', this.#number);
       return result;
     } catch (error) {
       throw inWords(error);

@@ -13,6 +13,8 @@ const TRANSIENT: ReadonlySet<string> = new Set(['40001', '40P01', '23505', '2350
 
 export const isTransient = (error: unknown): boolean => TRANSIENT.has(codeOf(error));
 
+export const isDuplicate = (error: unknown): boolean => codeOf(error) === '23505';
+
 const NETWORK =
   /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|E(HOST|NET)UNREACH|ENOTFOUND|EAI_AGAIN|ENOENT|EADDRNOTAVAIL)$/;
 /** Shut down, crashed or starting; connection errors; too many connections; idle in a transaction for too long. */

@@ -3,8 +3,8 @@ import type { EpochMs } from '../../core/time.ts';
 import type { Dialect } from '../dialect.ts';
 import { loose, onConflict } from './on-conflict.ts';
 import { NOW } from './postgres-connection.ts';
-import { isTransient, refusal } from './postgres-errors.ts';
-import { arraysOfColumns } from './postgres-rows.ts';
+import { isDuplicate, isTransient, refusal } from './postgres-errors.ts';
+import { arrayLiteral, arraysOfColumns } from './postgres-rows.ts';
 import { tableStatements } from './table-statements.ts';
 
 /** First keys of our advisory locks; the second is made of the schema, so that two installations in one database do not meet. */
@@ -34,13 +34,7 @@ export const postgresDialect = (clock?: () => EpochMs): Dialect => ({
   lockRow: async (db, table, column, value) => {
     await sql`select 1 from ${sql.table(table)} where ${sql.ref(column)} = ${value} for no key update`.execute(db);
   },
-  lockRows: async (db, table, column, values) => {
-    const rows = loose(db)
-      .selectFrom(table as string)
-      .select(sql`1`.as('locked'))
-      .where(among(column, values));
-    await rows.orderBy(column).forNoKeyUpdate().execute();
-  },
+  locking: (query) => query.forNoKeyUpdate(),
   among,
   manyRows: arraysOfColumns,
   // FOR SHARE: a claim waits until we have ended, and we see one that came first. A bare look would miss one that is being made.
@@ -53,6 +47,7 @@ export const postgresDialect = (clock?: () => EpochMs): Dialect => ({
     await sql`select pg_advisory_xact_lock(${sql.lit(LOCKS.oneAtATime)}, ${second})`.execute(db);
   },
   isTransient,
+  isDuplicate,
   hasTable: async (db, name) => {
     const query = sql<{ found: bigint }>`select count(to_regclass(${name}::text)) as found`;
     return (await query.execute(db)).rows[0]?.found === 1n;
@@ -72,6 +67,7 @@ export const postgresDialect = (clock?: () => EpochMs): Dialect => ({
     numbers: { int: 'bigint', flag: 'smallint' },
     text: 'text COLLATE "C"', // compared byte by byte, as everywhere else in Sluice, whatever the database's language
     unique: (table, n, columns) => `CONSTRAINT ${table}_u${n} UNIQUE (${columns})`,
+    unlink: (table, column) => [`ALTER TABLE ${table} DROP CONSTRAINT ${table}_${column}_fkey`],
     ending: '',
   }),
 });
@@ -79,8 +75,5 @@ export const postgresDialect = (clock?: () => EpochMs): Dialect => ({
 /** The values as one array in PostgreSQL's own notation. */
 const among = (column: string, values: readonly bigint[] | readonly string[]) => {
   const type = typeof values[0] === 'string' ? 'text' : 'bigint';
-  const items = values.map((value) =>
-    typeof value === 'bigint' ? value.toString() : `"${value.replace(/["\\]/g, '\\$&')}"`,
-  );
-  return sql<SqlBool>`${sql.ref(column)} = any(${`{${items.join(',')}}`}::${sql.raw(type)}[])`;
+  return sql<SqlBool>`${sql.ref(column)} = any(${arrayLiteral(values)}::${sql.raw(type)}[])`;
 };

@@ -6,6 +6,7 @@ const SIZES = [250, 64, 16, 4, 1];
 /** Rows as a list of values, each of them a parameter. */
 export const listOfValues: ManyRows = {
   sizes: SIZES,
+  load: null,
   sameText: false,
   text: (kinds, rows) => {
     const row = `(${kinds.map(() => '?').join(', ')})`;

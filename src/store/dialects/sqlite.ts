@@ -17,6 +17,9 @@ const CACHE_KIB = 16_384;
 /** Of 4 KiB: the log grows to 32 MB before its pages, of which many are the same by then, are written to the database. */
 const CHECKPOINT_PAGES = 8_000;
 
+/** Extended result codes: a primary key, a unique key. */
+const UNIQUE_VIOLATIONS: ReadonlySet<unknown> = new Set([1555, 2067]);
+
 export const sqliteDialect = (clock: () => EpochMs): Dialect => ({
   name: 'sqlite',
   now: async () => clock(),
@@ -31,7 +34,7 @@ export const sqliteDialect = (clock: () => EpochMs): Dialect => ({
   },
   // A transaction that writes has the whole database to itself (BEGIN IMMEDIATE), so there is no row left to lock.
   lockRow: async () => {},
-  lockRows: async () => {},
+  locking: (query) => query,
   // JSON's integers are read as 64-bit ones.
   among: (column, values) => {
     const items = values.map((value) => (typeof value === 'bigint' ? value.toString() : JSON.stringify(value)));
@@ -46,6 +49,7 @@ export const sqliteDialect = (clock: () => EpochMs): Dialect => ({
   oneAtATime: async () => {},
   // Transactions wait in line, so none gets in another's way.
   isTransient: () => false,
+  isDuplicate: (error) => UNIQUE_VIOLATIONS.has((error as { readonly errcode?: unknown } | null)?.errcode),
   hasTable: async (db, name) => (await db.introspection.getTables()).some((table) => table.name === name),
   withMigrationLock: (db, body) => db.transaction().execute(body),
   ...tableStatements({
@@ -53,6 +57,8 @@ export const sqliteDialect = (clock: () => EpochMs): Dialect => ({
     numbers: { int: 'INTEGER', flag: 'INTEGER' },
     text: 'TEXT',
     unique: (_table, _n, columns) => `UNIQUE (${columns})`,
+    // It would have to copy the whole table; looking for the parent costs it next to nothing, and it removes what is removed before anyway.
+    unlink: () => [],
     ending: ' STRICT',
   }),
 });

@@ -10,6 +10,8 @@ export interface TableWords {
   readonly text: string;
   /** The n-th unique key of a table, from 1 on. */
   readonly unique: (table: string, n: number, columns: string) => string;
+  /** Statements after which a column's parent is no longer looked for when a row is inserted. */
+  readonly unlink: (table: string, column: string) => readonly string[];
   /** What follows the closing parenthesis. */
   readonly ending: string;
 }
@@ -47,7 +49,7 @@ const indexSql = (name: string, { index = [] }: Table): readonly string[] =>
 const alterSql = (
   words: TableWords,
   name: string,
-  { columns, index = [], drop = [], partial = [] }: TableChange,
+  { columns, index = [], drop = [], partial = [], unlink = [] }: TableChange,
   version: number,
 ): readonly string[] => [
   ...Object.entries(columns).map(([column, kind]) => {
@@ -55,6 +57,7 @@ const alterSql = (
     return `ALTER TABLE ${name} ADD COLUMN ${defined}`;
   }),
   ...drop.map((old) => `DROP INDEX ${old}`),
+  ...unlink.flatMap((column) => words.unlink(name, column)),
   ...index.map((on, i) => `CREATE INDEX ${name}_v${version}_${i + 1} ON ${name} (${on.join(', ')})`),
   ...partial.map(
     ({ on, where }, i) => `CREATE INDEX ${name}_v${version}_p${i + 1} ON ${name} (${on.join(', ')}) WHERE ${where}`,

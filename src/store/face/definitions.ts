@@ -11,7 +11,12 @@ export interface DefinitionStore {
    * workflow is not at the version expected of it.
    */
   apply(declaration: ProjectDeclaration, options: ApplyOptions): Promise<ApplyPlan>;
-  projects(): Promise<readonly { readonly code: number; readonly name: string }[]>;
+  /** By name. */
+  projects(): Promise<readonly Project[]>;
+  /** No group of the project's workflows fires until it is resumed; what arrives is kept. Once more changes nothing. Throws NOT_FOUND. */
+  pauseProject(nameOrCode: string): Promise<Project>;
+  /** Groups that are paused themselves, or whose workflow is offline, keep what arrived, whatever `how` says. Throws NOT_FOUND, CONFLICT where it is not paused. */
+  resumeProject(nameOrCode: string, how: Resume): Promise<Project>;
   /** By name or code; project null: the only one that has it. Throws NOT_FOUND. */
   workflow(project: string | null, nameOrCode: string): Promise<WorkflowDefinition>;
   workflows(project: string | null): Promise<readonly WorkflowDefinition[]>;
@@ -19,10 +24,17 @@ export interface DefinitionStore {
   versions(code: number, page: PageRequest): Promise<Page<WorkflowVersion>>;
   /** The workflow as one of its versions had it. Throws NOT_FOUND. */
   version(code: number, version: number): Promise<WorkflowDefinition>;
-  /** Offline, its groups do not fire; what arrives is kept, and `how` (CATCH_UP if not given) says what becomes of it online. Throws NOT_FOUND. */
+  /** Offline, its groups do not fire; what arrives is kept, and `how` (CATCH_UP if not given) says what becomes of it online (groups that are paused themselves keep it). Throws NOT_FOUND, CONFLICT for SKIP where it is online already. */
   release(code: number, state: WorkflowDefinition['releaseState'], how?: Resume): Promise<WorkflowDefinition>;
   /** The workflow, its groups and what they consumed go; its runs stay. Throws NOT_FOUND, CONFLICT while it is online or a run is unfinished. */
   remove(code: number): Promise<void>;
+}
+
+export interface Project {
+  readonly code: number;
+  readonly name: string;
+  /** By a person: its groups start no run. Runs that are under way go on, and people may start others. */
+  readonly paused: boolean;
 }
 
 export interface ApplyOptions {

@@ -537,3 +537,13 @@ CREATE INDEX t_ds_asset_event_v6_p1 ON t_ds_asset_event (asset_id, id) WHERE eve
 
 CREATE INDEX t_ds_asset_event_v6_p2 ON t_ds_asset_event (asset_id, id) WHERE status IN ('HINT', 'IGNORED_STALE', 'UNCONFIRMED');
 
+DROP INDEX t_ds_asset_event_2;
+
+ALTER TABLE t_ds_asset_event DROP CONSTRAINT t_ds_asset_event_asset_id_fkey;
+
+CREATE INDEX t_ds_asset_event_v7_p1 ON t_ds_asset_event (event_type, id) WHERE event_type <> 'SNAPSHOT_COMMITTED';
+
+ALTER TABLE t_ds_asset_version DROP CONSTRAINT t_ds_asset_version_asset_id_fkey;
+
+ALTER TABLE t_ds_project ADD COLUMN paused smallint NOT NULL DEFAULT 0 CHECK (paused IN (0, 1));
+

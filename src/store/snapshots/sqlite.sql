@@ -537,3 +537,9 @@ CREATE INDEX t_ds_asset_event_v6_p1 ON t_ds_asset_event (asset_id, id) WHERE eve
 
 CREATE INDEX t_ds_asset_event_v6_p2 ON t_ds_asset_event (asset_id, id) WHERE status IN ('HINT', 'IGNORED_STALE', 'UNCONFIRMED');
 
+DROP INDEX t_ds_asset_event_2;
+
+CREATE INDEX t_ds_asset_event_v7_p1 ON t_ds_asset_event (event_type, id) WHERE event_type <> 'SNAPSHOT_COMMITTED';
+
+ALTER TABLE t_ds_project ADD COLUMN paused INTEGER NOT NULL DEFAULT 0 CHECK (paused IN (0, 1));
+

@@ -61,6 +61,14 @@ export const administrationSuite = (backend: Backend): void => {
         expect(await fires(store)).toEqual([]);
         await commits(store, ORDERS, 4);
         expect((await fires(store)).map(({ pins }) => pins.get(ORDERS)?.snapshotId)).toEqual(['4']);
+        await runAll(store);
+        await expect(store.definitions.release(code, 'ONLINE', 'SKIP')).rejects.toMatchObject({ code: 'CONFLICT' });
+        await store.groups.pause(code, 'g'); // whose own pause keeps what arrives
+        await store.definitions.release(code, 'OFFLINE');
+        await commits(store, ORDERS, 5);
+        await store.definitions.release(code, 'ONLINE', 'SKIP');
+        await store.groups.resume(code, 'g', 'CATCH_UP');
+        expect((await fires(store)).map(({ pins }) => pins.get(ORDERS)?.snapshotId)).toEqual(['5']);
       }),
     );
 

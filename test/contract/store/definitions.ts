@@ -332,6 +332,10 @@ export const definitionSuite = (backend: Backend): void => {
           ],
         });
         expect(await fires(store)).toEqual([]);
+        const again = [group('h', both, { renamedFrom: 'g' }), group('i', both, { renamedFrom: 'nobody' })];
+        const more = await apply(store, project({ workflows: [workflow('w', { groups: again })] }));
+        expect(more.lines.at(-1)?.details[0]).toBe('begins anew: there is no group nobody to take over from');
+        await apply(store, project({ workflows: [workflow('w', { groups: again.slice(0, 1) })] }));
         await commits(store, PAYMENTS, 9);
         const [fire] = await fires(store);
         expect([...(fire?.pins ?? [])].map(([each, pin]) => [each, pin.snapshotId])).toEqual([

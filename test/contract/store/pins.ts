@@ -58,6 +58,12 @@ export const pinSuite = (backend: Backend): void => {
         const code = await read(store);
         await commits(store, ORDERS, 1);
         await store.runs.start(startRequest(code, { consume: true }));
+        await apply(store, project({ workflows: [workflow('bare')] }));
+        const bare = (await store.definitions.workflow('shop', 'bare')).code;
+        await expect(store.runs.start(startRequest(bare, { consume: true }))).rejects.toMatchObject({
+          code: 'BAD_REQUEST',
+          message: 'Leave out consume: workflow bare has no group that could consume.',
+        });
         expect(await fires(store)).toEqual([]);
         expect((await store.groups.explain(code)).groups[0]?.consumed.get(ORDERS)?.snapshotId).toBe('1');
       }),

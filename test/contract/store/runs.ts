@@ -313,7 +313,7 @@ export const runSuite = (backend: Backend): void => {
         const runId = await launched(store);
         await expect(store.runs.operate(runId, 'RECOVER', { repin: false })).rejects.toMatchObject({
           code: 'CONFLICT',
-          message: expect.stringMatching(/FAILURE/),
+          message: `Run ${runId} is running and cannot be recovered: pause it, stop it or wait for its end.`,
         });
         await expect(store.runs.operate(99, 'STOP', { repin: false })).rejects.toMatchObject({ code: 'NOT_FOUND' });
         await expect(store.runs.operate(runId, 'STOP', { repin: true })).rejects.toMatchObject({ code: 'BAD_REQUEST' });

@@ -1,4 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { StatedEvent } from '../../../src/core/asset/event.ts';
+import type { AssetKey } from '../../../src/core/asset/key.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { committed, FEED, kept, push, TABLE, trusted, versions } from './pushes.ts';
 import type { Backend } from './support.ts';
@@ -60,6 +63,40 @@ export const statementSuite = (backend: Backend): void => {
     );
 
     test(
+      'whatever is said, and however it is cut into requests, it gives what the same gives one by one',
+      withStore(backend, async ({ store }) => {
+        const other = await backend.make();
+        const second = await other.open();
+        await second.admin.migrate();
+        await second.admin.claimOwnership('second');
+        let made = 0;
+        const told = async (into: Store, assetKey: AssetKey, requests: readonly (readonly Said[])[]) => {
+          await trusted(into, assetKey, { qualityStatus: 'PASSED' });
+          const statuses: string[] = [];
+          for (const said of requests)
+            for (const { status } of await into.assets.recordStated(said.map((one) => statement(assetKey, one))))
+              statuses.push(status);
+          return { statuses, ...(await known(into, assetKey)) };
+        };
+        try {
+          await fc.assert(
+            fc.asyncProperty(fc.array(fc.array(SAID, { maxLength: 12 }), { maxLength: 3 }), async (requests) => {
+              made += 1;
+              const assetKey = key(`custom://feeds/f${made}`);
+              const alone = requests.flat().map((one) => [one]);
+              expect(await told(store, assetKey, requests)).toEqual(await told(second, assetKey, alone));
+            }),
+            { numRuns: 60, endOnFailure: true },
+          );
+        } finally {
+          await second.close();
+          await other.drop();
+        }
+      }),
+      60_000,
+    );
+
+    test(
       'a known id told as if it were new, with a higher sequence number, is a rewind also in a list',
       withStore(backend, async ({ store }) => {
         await trusted(store, FEED);
@@ -88,4 +125,65 @@ export const statementSuite = (backend: Backend): void => {
       }),
     );
   });
+};
+
+/** One statement of the property: few ids, checks and event ids, so that they meet. */
+const SAID = fc.record({
+  type: fc.constantFrom<StatedEvent['eventType'][]>(
+    'SNAPSHOT_COMMITTED',
+    'SNAPSHOT_COMMITTED',
+    'SNAPSHOT_COMMITTED',
+    'QUALITY_CHECK_PASSED',
+    'QUALITY_CHECK_FAILED',
+    'QUALITY_CHECK_PASSED',
+    'WATERMARK_ADVANCED',
+    'TAG_CREATED',
+    'SCHEMA_CHANGED',
+    'ROLLED_BACK',
+    'RECREATED',
+    'BACKFILL_STARTED',
+    'BACKFILL_COMPLETED',
+    'CDC_LAG_DETECTED',
+    'HISTORY_GAP',
+  ),
+  id: fc.option(fc.integer({ min: 1, max: 8 }), { nil: null, freq: 8 }),
+  late: fc.integer({ min: 0, max: 9 }),
+  check: fc.constantFrom('rows', 'keys'),
+  eventId: fc.option(fc.constantFrom('e1', 'e2', 'e3', 'e4'), { nil: null }),
+  schemaId: fc.option(fc.constantFrom('1', '2'), { nil: null, freq: 2 }),
+  dataChange: fc.option(fc.boolean(), { nil: null }),
+});
+type Said = typeof SAID extends fc.Arbitrary<infer T> ? T : never;
+
+const statement = (assetKey: AssetKey, { type, id, late, check, eventId, schemaId, dataChange }: Said): StatedEvent => {
+  const isCommit = type === 'SNAPSHOT_COMMITTED';
+  const isVerdict = type.startsWith('QUALITY');
+  return stated(assetKey, {
+    eventType: type,
+    snapshotId: id === null ? null : `s${id}`,
+    // A commit has its place; one in ten is told with that of a later one.
+    sequenceNumber: isCommit && id !== null ? BigInt(late === 0 ? id + 4 : id) : null,
+    commitTime: isCommit ? 1_000n + BigInt(id ?? 0) : null,
+    commitKind: isCommit ? 'APPEND' : null,
+    dataChange: isCommit ? dataChange : null,
+    schemaId: isCommit || type === 'SCHEMA_CHANGED' ? schemaId : null,
+    watermark: type === 'WATERMARK_ADVANCED' ? BigInt(100 * late) : null,
+    tag: type === 'TAG_CREATED' ? check : null,
+    checkName: isVerdict ? check : null,
+    eventId,
+  });
+};
+
+/** All that can be seen of an asset, less what differs from store to store. */
+const known = async (store: Store, assetKey: AssetKey) => {
+  const events = (await store.assets.events({ key: assetKey }, { limit: 500 })).items;
+  const found = (await store.assets.versions(assetKey, { limit: 500 })).items;
+  const { state, ...details } = await store.assets.get(assetKey);
+  return {
+    events: events.map((e) => `${e.eventType} ${e.snapshotId} ${e.status} ${e.ordinal} ${e.duplicates} ${e.sentence}`),
+    versions: found.map((v) => `${v.ordinal} ${v.epoch}:${v.snapshotId} ${v.status} ${v.dataChange} ${v.quality}`),
+    state: { ...state, version: 0 },
+    tags: details.tags,
+    schemas: details.schemas,
+  };
 };

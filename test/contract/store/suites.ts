@@ -5,6 +5,7 @@ import { dyingSuite } from './dying.ts';
 import { groupSuite } from './groups.ts';
 import { ownershipSuite } from './ownership.ts';
 import { pinSuite } from './pins.ts';
+import { projectSuite } from './projects.ts';
 import { pushSuite } from './pushes.ts';
 import { runSuite } from './runs.ts';
 import { statementSuite } from './statements.ts';
@@ -18,6 +19,7 @@ export const storeContract = (backend: Backend): void => {
   pushSuite(backend);
   statementSuite(backend);
   groupSuite(backend);
+  projectSuite(backend);
   runSuite(backend);
   pinSuite(backend);
   waitingSuite(backend);

@@ -15,9 +15,13 @@ const RIGHT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 describe.each(TASK_PLUGINS.map((plugin) => [plugin.type, plugin] as const))('task type %s', (type, plugin) => {
   const right = RIGHT[type] ?? {};
 
-  test('takes right parameters, and those that DolphinScheduler adds to every task', () => {
+  test('takes right parameters', () => {
     expect(plugin.check(right)).toEqual(ok(undefined));
-    expect(plugin.check({ ...right, localParams: [], resourceList: [] })).toEqual(ok(undefined));
+  });
+
+  test('has a body if it starts something', () => {
+    const work = plugin.prepare({ params: right, render: ok });
+    expect(work).toMatchObject({ ok: true, value: { kind: plugin.hasBody ? 'PROCESS' : 'NOTHING' } });
   });
 
   test('refuses a parameter that it does not have, by name', () => {

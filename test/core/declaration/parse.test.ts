@@ -140,7 +140,7 @@ describe('assets in a file', () => {
   });
 
   test('the interval is kept in milliseconds', () => {
-    expect(parsed(asset({ pollIntervalSeconds: 5 })).assets[0]?.pollIntervalMs).toBe(5000);
+    expect(parsed(asset({ location: '/w/t', pollIntervalSeconds: 5 })).assets[0]?.pollIntervalMs).toBe(5000);
   });
 });
 

@@ -32,7 +32,8 @@ describe('a task that waits', () => {
   test('the sensor of the contract: groups and timeout in its params, which then hold nothing', () => {
     expect(parsed(sensor({ groups: [group], timeoutMinutes: 60, localParams: [] }))).toMatchObject({
       type: 'ASSET_SENSOR',
-      params: { localParams: [] },
+      params: {},
+      localParams: [],
       wait: {
         groups: [
           { name: 'fx', advance: 'ALL', conditions: [{ assetKey: FX, alias: 'fx_rates', maxAgeSeconds: 86_400 }] },

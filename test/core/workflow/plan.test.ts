@@ -3,6 +3,7 @@ import { operateRun, planLaunch, planRun } from '../../../src/core/workflow/plan
 import type { PlanStep, RunFacts, RunOperation } from '../../../src/core/workflow/plan.ts';
 import { RUN_STATES } from '../../../src/core/workflow/run-state.ts';
 import type { RunState } from '../../../src/core/workflow/run-state.ts';
+import { cannotOperate } from '../../../src/core/workflow/run-words.ts';
 import type { TaskState } from '../../../src/core/workflow/task-state.ts';
 import { attempt, run, task, workflow } from './simulate.ts';
 
@@ -184,13 +185,12 @@ describe('what people may do', () => {
   };
 
   test.each(Object.entries(allowed) as [RunOperation, RunState[]][])(
-    '%s is allowed only in %j, and says so',
+    '%s is allowed only in %j, and else says what can be done',
     (operation, states) => {
       for (const state of RUN_STATES) {
         const done = operateRun(facts({}, state), operation);
         expect(done.ok, state).toBe(states.includes(state));
-        if (!done.ok)
-          expect(done.problem).toEqual({ code: 'CONFLICT', detail: expect.stringContaining(states.join(', ')) });
+        if (!done.ok) expect(done.problem).toEqual({ code: 'CONFLICT', detail: cannotOperate(5, state, operation) });
       }
     },
   );

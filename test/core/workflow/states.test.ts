@@ -43,17 +43,9 @@ describe('run states', () => {
 
   test('every pair of state and event goes where the table says, and every other is refused', () => {
     for (const [state, event] of pairs) {
-      const moved = runs.moveRun(state, event);
-      const to = legal.get(`${state} ${event}`);
-      if (to !== undefined) expect(moved).toEqual({ ok: true, value: to });
-      else expect(moved, `${state} ${event}`).toMatchObject({ ok: false, problem: { code: 'CONFLICT' } });
+      expect(runs.moveRun(state, event), `${state} ${event}`).toBe(legal.get(`${state} ${event}`));
     }
-    expect(pairs.filter(([state, event]) => runs.moveRun(state, event).ok)).toHaveLength(legal.size);
-  });
-
-  test('a refusal says where it is allowed', () => {
-    const refused = runs.moveRun('SUCCESS', 'RESUME');
-    expect(!refused.ok && refused.problem.detail).toBe('The run is SUCCESS: RESUME is allowed only in PAUSE, STOP.');
+    expect(pairs.filter(([state, event]) => runs.moveRun(state, event) !== undefined)).toHaveLength(legal.size);
   });
 
   test('codes are those of the database, both ways', () => {

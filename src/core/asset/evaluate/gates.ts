@@ -27,7 +27,7 @@ const disabled = ({ group }: GroupFacts) =>
 const paused = ({ paused: isPaused }: GroupFacts) =>
   isPaused ? shut('BLOCKED_BY_PAUSED', 'a group that is not paused', 'paused; versions go on being recorded') : null;
 
-/** An owner that does not let its groups fire (a workflow that is offline) is like a pause: what arrives is kept. */
+/** An owner that does not let its groups fire (a workflow that is offline, a project that is paused) is like a pause: what arrives is kept. */
 const owner = ({ gate }: GroupFacts) =>
   gate === null ? null : shut('BLOCKED_BY_PAUSED', 'a workflow that may start runs', gate);
 
@@ -61,9 +61,10 @@ const longestWait = (group: DependencyGroup, quietSeconds: number): bigint =>
 
 const quiet = (facts: GroupFacts) => {
   const { group, now } = facts;
+  if (group.quietSeconds === null) return null;
   const moved = group.conditions.flatMap((condition) => movements(facts, condition));
   const [first] = moved;
-  if (group.quietSeconds === null || first === undefined) return null;
+  if (first === undefined) return null;
   const newest = moved.reduce((high, at) => (at > high ? at : high), first);
   const oldest = moved.reduce((low, at) => (at < low ? at : low), first);
   const still = newest + ms(group.quietSeconds);

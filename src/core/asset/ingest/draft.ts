@@ -144,7 +144,7 @@ export const deriveEvent = (
 ): void => {
   // What is derived from a statement keeps what the sender said, but is an event of its own type.
   const own = { assetKey: draft.asset.key, eventType, sourceType: draft.source };
-  addEvent(draft, { ...NOTHING_STATED, ...fields, ...own }, note);
+  addEvent(draft, Object.assign({ ...NOTHING_STATED }, fields, own), note);
 };
 
 const pick = <T>(keys: ReadonlySet<string>, from: ReadonlyMap<string, T>): T[] =>
@@ -152,9 +152,13 @@ const pick = <T>(keys: ReadonlySet<string>, from: ReadonlyMap<string, T>): T[] =
 
 const sameState = (a: AssetState, b: AssetState): boolean => {
   const names = Object.keys(a) as (keyof AssetState)[];
-  const text = (state: AssetState, name: keyof AssetState) =>
-    JSON.stringify(state[name], (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
-  return names.every((name) => a[name] === b[name] || text(a, name) === text(b, name));
+  return names.every((name) => a[name] === b[name] || sameObject(a[name], b[name]));
+};
+
+const sameObject = (a: AssetState[keyof AssetState], b: AssetState[keyof AssetState]): boolean => {
+  const text = (of: unknown) =>
+    JSON.stringify(of, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+  return typeof a === 'object' && typeof b === 'object' && text(a) === text(b);
 };
 
 const nextState = (draft: Draft): AssetState => {

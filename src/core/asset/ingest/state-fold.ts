@@ -34,6 +34,7 @@ const compareTagged = ({ asset, versions }: FoldInput, a: TagRecord, b: TagRecor
  * in one late poll give the same answer as tags seen one by one.
  */
 const latestTag = (input: FoldInput): string | null => {
+  if (input.tags.size === 0) return null;
   const live = [...input.tags.values()].filter((tag) => !tag.deleted);
   const [newest] = live.sort((a, b) => {
     const byVersion = compareTagged(input, b, a);
@@ -45,6 +46,7 @@ const latestTag = (input: FoldInput): string | null => {
 };
 
 const latestQuality = ({ asset, versions, verdicts }: FoldInput) => {
+  if (verdicts.size === 0) return qualityOf([], asset.requiredChecks);
   const cut = cutsOf(versions, asset).at(-1)?.versions ?? [];
   const inCut = new Set(cut.map((version) => JSON.stringify([version.epoch, version.snapshotId])));
   const held = [...verdicts.values()].filter((verdict) =>

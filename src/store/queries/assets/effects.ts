@@ -39,7 +39,7 @@ export const writeChanges = async (
   await writeVersions(tx, changes);
   for (const { row, effects, awaitsVersion } of changes) {
     if (awaitsVersion) await releaseWaiting(tx, row.id, effects);
-    await writeSchemasAndTags(tx, row.id, effects);
+    if (effects.schemas.length + effects.tags.length > 0) await writeSchemasAndTags(tx, row.id, effects);
   }
   await writeVerdicts(tx, changes);
   const events = await writeEvents(tx, changes, unknown);
@@ -74,6 +74,7 @@ const writeStates = async (tx: Tx, changes: readonly Change[]): Promise<void> =>
 };
 
 const withdraw = async (tx: Tx, assetId: bigint, lastOrdinal: number, effects: Effects): Promise<void> => {
+  if (effects.withdrawnAfter === null && effects.versionStatus.size === 0) return;
   const versions = tx.db.updateTable('t_ds_asset_version').where('asset_id', '=', assetId);
   if (effects.withdrawnAfter !== null)
     await versions
@@ -89,9 +90,12 @@ const withdraw = async (tx: Tx, assetId: bigint, lastOrdinal: number, effects: E
 
 const writeVersions = async (tx: Tx, changes: readonly Change[]): Promise<void> => {
   const rows = changes.flatMap(({ row, effects }) => effects.newVersions.map((version) => versionRow(version, row.id)));
-  if ((await insertMany(tx, 't_ds_asset_version', rows)) !== rows.length)
-    throw new KnownVersion('A version was about to be recorded twice.');
-  for (const { row, effects } of changes)
+  await insertMany(tx, 't_ds_asset_version', rows).catch((error: unknown) => {
+    throw tx.dialect.isDuplicate(error)
+      ? new KnownVersion('A version was about to be recorded twice.', { cause: error })
+      : error;
+  });
+  for (const { row, effects } of changes.filter((change) => change.effects.nowDataChange.length > 0))
     for (const ordinals of chunks(effects.nowDataChange.map(big)))
       await tx.db
         .updateTable('t_ds_asset_version')
@@ -107,6 +111,7 @@ const writeVerdicts = async (tx: Tx, changes: readonly Change[]): Promise<void> 
   const named = [];
   for (const change of changes) {
     const { row, effects } = change;
+    if (effects.verdicts.length === 0) continue;
     const known = await knownVersions(tx, change);
     for (const verdict of effects.verdicts) {
       const written = verdictRow(verdict, row.id, !known.has(`${verdict.epoch}:${verdict.snapshotId}`));
@@ -184,7 +189,8 @@ const writeEvents = async (
     changes.flatMap(({ row, effects }) => effects.events.map((event) => [tx.sha256(event.dedupKey), { event, row }])),
   );
   const open = [...byHash.keys()].filter((hash) => !unknown.has(hash));
-  const known = await countKnown(tx, open);
+  const known = await knownHashes(tx, open);
+  await countAgain(tx, [...known]);
   const fresh = [...byHash].filter(([hash]) => !known.has(hash));
   await insertMany(
     tx,
@@ -194,17 +200,24 @@ const writeEvents = async (
   return fresh.map(([, { event }]) => event);
 };
 
-/** Which of these events are recorded already; each such repetition is counted. */
-export const countKnown = async (tx: Tx, hashes: readonly string[]): Promise<ReadonlySet<string>> => {
+/** Which of these events are recorded already, by the hash of their dedup key. */
+export const knownHashes = async (tx: Tx, hashes: readonly string[]): Promise<ReadonlySet<string>> => {
   if (hashes.length === 0) return new Set();
   const those = tx.db.selectFrom('t_ds_asset_event').select('dedup_hash');
   const rows = await those.where(tx.dialect.among('dedup_hash', hashes)).execute();
-  const known = rows.map((row) => row.dedup_hash);
-  if (known.length > 0)
+  return new Set(rows.map((row) => row.dedup_hash));
+};
+
+/** Counts that these events were told once more; those that are not recorded are left out. */
+export const countAgain = async (tx: Tx, hashes: readonly string[]): Promise<void> => {
+  const times = new Map<string, bigint>();
+  for (const hash of hashes) times.set(hash, (times.get(hash) ?? 0n) + 1n);
+  for (const count of new Set(times.values())) {
+    const those = [...times].flatMap(([hash, its]) => (its === count ? hash : []));
     await tx.db
       .updateTable('t_ds_asset_event')
-      .set((e) => ({ duplicate_count: e('duplicate_count', '+', 1n) }))
-      .where(tx.dialect.among('dedup_hash', known))
+      .set((e) => ({ duplicate_count: e('duplicate_count', '+', count) }))
+      .where(tx.dialect.among('dedup_hash', those))
       .execute();
-  return new Set(known);
+  }
 };

@@ -41,8 +41,7 @@ const addFacts = async (
   found: Map<string, AssetFacts>,
 ): Promise<void> => {
   const ids = await idsOf(view, hashes);
-  if (lock) await view.dialect.lockRows(view.db, 't_ds_asset_state', 'asset_id', [...ids.values()]);
-  const versions = await versionsOf(view, [...ids.values()]);
+  const versions = await versionsOf(view, [...ids.values()], lock);
   const stale: { readonly hash: string; readonly id: bigint }[] = [];
   for (const [hash, id] of ids) {
     const known = view.facts.get(hash);
@@ -81,9 +80,15 @@ const assetIds = async ({ db, dialect }: View, hashes: readonly string[]) =>
     : db.selectFrom('t_ds_asset').select(['id', 'asset_hash']).where(dialect.among('asset_hash', hashes)).execute();
 
 /** The versions of the assets' states, by which what was read before is known to be good. */
-const versionsOf = async ({ db, dialect }: View, ids: readonly bigint[]): Promise<ReadonlyMap<bigint, bigint>> => {
-  const query = db.selectFrom('t_ds_asset_state').select(['asset_id', 'version']);
-  const rows = await query.where(dialect.among('asset_id', ids)).execute();
+const versionsOf = async (
+  { db, dialect }: View,
+  ids: readonly bigint[],
+  lock: boolean,
+): Promise<ReadonlyMap<bigint, bigint>> => {
+  if (ids.length === 0) return new Map();
+  const all = db.selectFrom('t_ds_asset_state').select(['asset_id', 'version']);
+  const query = all.where(dialect.among('asset_id', ids)).orderBy('asset_id');
+  const rows = await (lock ? dialect.locking(query) : query).execute();
   return new Map(rows.map((row) => [row.asset_id, row.version]));
 };
 

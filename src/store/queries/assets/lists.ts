@@ -1,3 +1,4 @@
+import { sql, type SqlBool } from 'kysely';
 import { cutsOf } from '../../../core/asset/cuts.ts';
 import type { AssetKey } from '../../../core/asset/key.ts';
 import { SluiceError } from '../../../core/errors.ts';
@@ -8,6 +9,7 @@ import { big, num, waitOf } from '../../codecs.ts';
 import type { Row } from '../../database.ts';
 import type { View } from '../../engine.ts';
 import { pageOf, sliceOf } from '../../paging.ts';
+import { RARE_EVENTS } from '../../rare-events.ts';
 import type { AssetDetails, AssetStore, PageRequest, ScanTarget, VersionRow } from '../../store.ts';
 import { assetRow, chunks, schemasOf, tagsOf, verdictsOf } from './load.ts';
 import { assetOf, eventOf, stateOf, verdictOf, versionOf } from './rows.ts';
@@ -263,6 +265,8 @@ export const listEvents = async (
     query = query.where('project_code', '=', (await findProject(view, filter.project)).code);
   if (filter.key !== undefined) query = query.where('asset_id', '=', (await assetRow(view, filter.key)).id);
   if (filter.eventType !== undefined) query = query.where('event_type', '=', filter.eventType);
+  if ((filter.eventType ?? 'SNAPSHOT_COMMITTED') !== 'SNAPSHOT_COMMITTED')
+    query = query.where(sql<SqlBool>`${sql.raw(RARE_EVENTS.others)}`);
   const rows = await query
     .orderBy('id', 'desc')
     .limit(slice.limit + 1)

@@ -1,132 +1,197 @@
-import type { RecordedEvent, StatedEvent } from '../../../core/asset/event.ts';
-import type { Effects } from '../../../core/asset/ingest/effects.ts';
+import type { StatedEvent } from '../../../core/asset/event.ts';
 import { ingestStated, newestSuffice } from '../../../core/asset/ingest/stated.ts';
 import type { AssetHistory, Verdict } from '../../../core/asset/state.ts';
 import type { Tx } from '../../engine.ts';
 import type { AssetFacts } from '../../facts-cache.ts';
 import type { StatedReceipt } from '../../store.ts';
-import { type Change, countKnown, KnownVersion, versionAfter, writeChanges } from './effects.ts';
-import { factsOf, grown, holdsNewestCut, NEWEST } from './facts.ts';
+import { Chain, type Given, type Taken } from './chain.ts';
+import { type Change, countAgain, knownHashes, KnownVersion, writeChanges } from './effects.ts';
+import { factsOf, holdsNewestCut, NEWEST } from './facts.ts';
 import { loadHistory, lockAsset, type Named, unknownAsset } from './load.ts';
-
-/** One statement of a request, with its place in it. */
-interface Given {
-  readonly at: number;
-  readonly hash: string;
-  readonly event: StatedEvent;
-}
 
 /** WHOLE: all that a statement may look at is read; NEWEST: where the newest versions surely suffice, only these. */
 export type Reach = 'NEWEST' | 'WHOLE';
 
 /**
- * Takes statements in order, all in one transaction. What is known of their assets is read together and what they change is written
- * together: one statement of each asset, then the second of each, and so on. Throws KnownVersion where NEWEST was not enough after all.
+ * Takes statements in order, all in one transaction. What is known of their assets is read together, and what they change is written together, as
+ * far as one can be taken from what the one before it left behind, without a look at the database. Throws KnownVersion where NEWEST was not enough after all.
  */
 export const recordStated = async (
   tx: Tx,
   events: readonly StatedEvent[],
   reach: Reach,
 ): Promise<readonly StatedReceipt[]> => {
-  const receipts: StatedReceipt[] = [];
-  let left = events.map((event, at): Given => ({ at, event, hash: tx.sha256(event.assetKey) }));
+  const memory: Memory = { facts: new Map(), receipts: [], reach };
+  let left: readonly Given[] = events.map((event, at) => ({ at, event, hash: tx.sha256(event.assetKey) }));
   const touched = new Set(left.map(({ hash }) => hash));
-  const facts = new Map(
-    await factsOf(
-      tx,
-      left.map(({ hash }) => hash),
-      { lock: true, reach: NEWEST },
-    ),
-  );
-  while (left.length > 0) {
-    const round = new Map<string, Given>();
-    const later: Given[] = [];
-    for (const given of left)
-      if (round.has(given.hash)) later.push(given);
-      else round.set(given.hash, given);
-    await recordRound(tx, [...round.values()], { facts, receipts, repeated: [], reach });
-    left = later;
-  }
+  while (left.length > 0) left = await recordPass(tx, left, memory);
   tx.afterCommit(() => {
     for (const hash of touched) {
-      const now = facts.get(hash);
+      const now = memory.facts.get(hash);
       if (now === undefined) tx.facts.delete(hash);
       else tx.facts.set(hash, now);
     }
   });
-  return receipts;
+  return memory.receipts;
 };
 
 interface Memory {
-  /** Of the assets, as the rounds before left them; a missing one is read again. */
+  /** Of the assets, as what is written so far left them; a missing one is read again. */
   readonly facts: Map<string, AssetFacts>;
   /** By place. */
   readonly receipts: StatedReceipt[];
-  /** Hashes of events that were told once more in this round. */
-  readonly repeated: string[];
   readonly reach: Reach;
 }
 
-/** A statement as core took it, not yet written. */
-interface Taken {
-  readonly given: Given;
-  readonly facts: AssetFacts;
-  readonly change: Change;
-  /** The event that it is kept as, and the hash of its dedup key. */
-  readonly stated: RecordedEvent | null;
-  readonly dedupHash: string | null;
+/** Statements that are written together, by asset. */
+interface Pass {
+  readonly chains: ReadonlyMap<string, Chain>;
+  /** By place. */
+  readonly later: Map<number, Given>;
+  /** Events that were told once more. */
+  readonly repeated: Repeated[];
+  /** Hashes of the events that it writes. */
+  readonly named: Set<string>;
 }
 
-const recordRound = async (tx: Tx, round: readonly Given[], memory: Memory): Promise<void> => {
+interface Repeated {
+  readonly by: Given;
+  readonly dedupHash: string;
+}
+
+/** Takes what can be written together, and writes it; returns what is left, in order. */
+const recordPass = async (tx: Tx, given: readonly Given[], memory: Memory): Promise<readonly Given[]> => {
   const { facts, receipts } = memory;
-  for (const [hash, found] of await factsOf(tx, missing(round, facts), { lock: true, reach: NEWEST }))
-    facts.set(hash, found);
-  const taken: Taken[] = [];
-  for (const given of round) {
-    const answer = await take(tx, given, memory);
-    if ('status' in answer) receipts[given.at] = answer;
-    else taken.push(answer);
+  const missing = given.flatMap(({ hash }) => (facts.has(hash) ? [] : hash));
+  for (const [hash, found] of await factsOf(tx, missing, { lock: true, reach: NEWEST })) facts.set(hash, found);
+  const pass: Pass = {
+    chains: new Map([...new Set(given.map(({ hash }) => hash))].flatMap((hash) => chainFrom(facts, hash))),
+    later: new Map(),
+    repeated: [],
+    named: new Set(),
+  };
+  for (const one of given) {
+    const chain = pass.chains.get(one.hash);
+    if (chain === undefined) {
+      receipts[one.at] = unregistered(one);
+      continue;
+    }
+    const newest = chain.closed || memory.reach === 'WHOLE' ? null : newestHistory(chain.facts, one.event, tx.now);
+    // What else it may look at is in the database, where what is in the chain is not yet.
+    const waits = chain.closed || (newest === null && chain.taken.length > 0);
+    const history = waits ? null : (newest ?? (await wholeHistory(tx, one.event)));
+    const receipt = history === null ? forLater(pass, chain, one) : takeInto(tx, pass, chain, { given: one, history });
+    if (receipt !== null) receipts[one.at] = receipt;
   }
-  const named = taken.flatMap(({ dedupHash }) => dedupHash ?? []);
-  const known = await countKnown(tx, [...named, ...memory.repeated.splice(0)]);
-  const isKnown = ({ dedupHash }: Taken): boolean => dedupHash !== null && known.has(dedupHash);
-  if (memory.reach === 'NEWEST' && taken.some((one) => isKnown(one) && one.change.effects.newVersions.length > 0))
-    throw new KnownVersion('What is ahead of the newest versions is an older one, told again.');
-  const fresh = taken.filter((one) => !isKnown(one));
-  await writeChanges(
-    tx,
-    fresh.map(({ change }) => change),
-    new Set(named.filter((hash) => !known.has(hash))),
-  );
-  await askForScans(tx, fresh);
-  for (const { given, stated } of taken) receipts[given.at] = { status: 'DUPLICATE', problem: null, event: stated };
-  for (const { given, stated } of fresh) receipts[given.at] = { status: 'ACCEPTED', problem: null, event: stated };
-  for (const { given, facts: before, change } of fresh) remember(facts, given.hash, before, change);
+  await leaveOutKnown(tx, pass, given, memory);
+  await writePass(tx, pass, memory);
+  return [...pass.later.values()].sort((a, b) => a.at - b.at);
 };
 
-const missing = (round: readonly Given[], facts: ReadonlyMap<string, AssetFacts>): readonly string[] =>
-  round.flatMap(({ hash }) => (facts.has(hash) ? [] : hash));
+const chainFrom = (facts: ReadonlyMap<string, AssetFacts>, hash: string): readonly (readonly [string, Chain])[] => {
+  const found = facts.get(hash);
+  return found === undefined ? [] : [[hash, new Chain(found)]];
+};
 
-const take = async (tx: Tx, { at, hash, event }: Given, memory: Memory): Promise<StatedReceipt | Taken> => {
-  const facts = memory.facts.get(hash);
-  if (facts === undefined) {
-    const { code, message } = unknownAsset(event.assetKey);
-    return { status: 'REJECTED', problem: { code, detail: message }, event: null };
+const unregistered = ({ event }: Given): StatedReceipt => {
+  const { code, message } = unknownAsset(event.assetKey);
+  return { status: 'REJECTED', problem: { code, detail: message }, event: null };
+};
+
+interface Statement {
+  readonly given: Given;
+  /** What it may look at. */
+  readonly history: AssetHistory;
+}
+
+/** Adds a statement to its asset's chain, or to those for later; returns its receipt where it is answered without being written. */
+const takeInto = (tx: Tx, pass: Pass, chain: Chain, { given, history }: Statement): StatedReceipt | null => {
+  const answer = take(tx, given, chain.facts, history);
+  if ('repeats' in answer) {
+    if (answer.repeats !== null) pass.repeated.push({ by: given, dedupHash: answer.repeats });
+    return answer.receipt;
   }
-  const newest = memory.reach === 'NEWEST' ? newestHistory(facts, event, tx.now) : null;
-  const history = newest ?? (await wholeHistory(tx, event));
-  const ingested = ingestStated(history, event, tx.now, tx.nonce());
-  if (!ingested.ok) return { status: 'REJECTED', problem: ingested.problem, event: null };
+  const { dedupHash } = answer;
+  if (dedupHash !== null && pass.named.has(dedupHash)) return forLater(pass, chain, given);
+  if (!chain.add(answer)) return forLater(pass, chain, given);
+  if (dedupHash !== null) pass.named.add(dedupHash);
+  return null;
+};
+
+const forLater = (pass: Pass, chain: Chain, given: Given): null => {
+  chain.closed = true;
+  pass.later.set(given.at, given);
+  return null;
+};
+
+/** A statement that is answered at once. `repeats`: the hash of the event that it told once more, where that is known. */
+interface Answered {
+  readonly receipt: StatedReceipt;
+  readonly repeats: string | null;
+}
+
+const take = (tx: Tx, given: Given, facts: AssetFacts, history: AssetHistory): Answered | Taken => {
+  const ingested = ingestStated(history, given.event, tx.now, tx.nonce());
+  if (!ingested.ok) return { receipt: { status: 'REJECTED', problem: ingested.problem, event: null }, repeats: null };
   const effects = ingested.value;
-  const stated = effects.events.find((recorded) => recorded.eventType === event.eventType) ?? effects.events[0] ?? null;
+  const named = effects.events.find((recorded) => recorded.eventType === given.event.eventType);
+  const stated = named ?? effects.events[0] ?? null;
   if (effects.duplicate) {
-    if (effects.duplicateOf !== null) memory.repeated.push(tx.sha256(effects.duplicateOf));
-    return { status: 'DUPLICATE', problem: null, event: stated };
+    const repeats = effects.duplicateOf === null ? null : tx.sha256(effects.duplicateOf);
+    return { receipt: { status: 'DUPLICATE', problem: null, event: stated }, repeats };
   }
   const { row, state, awaitsVersion } = facts;
   const change: Change = { row, state, effects, versions: history.versions, awaitsVersion };
-  const dedupHash = stated === null ? null : tx.sha256(stated.dedupKey);
-  return { given: { at, hash, event }, facts, change, stated, dedupHash };
+  return { given, change, stated, dedupHash: stated === null ? null : tx.sha256(stated.dedupKey) };
+};
+
+/**
+ * Events that are recorded already change nothing: each ends its asset's chain, and whatever the request says of that asset after it is taken
+ * anew, as it was taken from what this one would have left behind.
+ */
+const leaveOutKnown = async (tx: Tx, pass: Pass, given: readonly Given[], memory: Memory): Promise<void> => {
+  const known = await knownHashes(tx, [...pass.named]);
+  const cuts = new Map<string, number>();
+  for (const [hash, chain] of pass.chains) {
+    const again = cutAtKnown(chain, known);
+    if (again === null) continue;
+    if (memory.reach === 'NEWEST' && again.change.effects.newVersions.length > 0)
+      throw new KnownVersion('What is ahead of the newest versions is an older one, told again.');
+    memory.receipts[again.given.at] = { status: 'DUPLICATE', problem: null, event: again.stated };
+    cuts.set(hash, again.given.at);
+    if (again.dedupHash !== null) pass.repeated.push({ by: again.given, dedupHash: again.dedupHash });
+  }
+  if (cuts.size === 0) return;
+  const isAfter = ({ hash, at }: Given): boolean => at > (cuts.get(hash) ?? Number.POSITIVE_INFINITY);
+  for (const one of given) if (isAfter(one)) pass.later.set(one.at, one);
+  const counted = pass.repeated.filter(({ by }) => !isAfter(by));
+  pass.repeated.splice(0, pass.repeated.length, ...counted);
+};
+
+/** Ends the chain before its first statement that is recorded already, and returns that; null: none is. */
+const cutAtKnown = (chain: Chain, known: ReadonlySet<string>): Taken | null => {
+  const index = chain.taken.findIndex(({ dedupHash }) => dedupHash !== null && known.has(dedupHash));
+  return index < 0 ? null : (chain.cutAt(index) ?? null);
+};
+
+const writePass = async (tx: Tx, { chains, named, repeated }: Pass, { facts, receipts }: Memory): Promise<void> => {
+  const changes: Change[] = [];
+  for (const [hash, chain] of chains) {
+    const change = chain.change();
+    if (change === null) continue;
+    changes.push(change);
+    const after = chain.factsAfter(change);
+    if (after === null) facts.delete(hash);
+    else facts.set(hash, after);
+    for (const { given, stated } of chain.taken)
+      receipts[given.at] = { status: 'ACCEPTED', problem: null, event: stated };
+  }
+  await writeChanges(tx, changes, named);
+  await countAgain(
+    tx,
+    repeated.map(({ dedupHash }) => dedupHash),
+  );
+  await askForScans(tx, changes);
 };
 
 /** The history as far as it is at hand; null: it may not be enough. */
@@ -150,30 +215,11 @@ const namedByStatement = (event: StatedEvent): Named => ({
   looksBack: event.snapshotId === null || event.eventType === 'SNAPSHOT_COMMITTED',
 });
 
-/** What is known from here on without reading it again; where more changed than versions and their verdicts, nothing is. */
-const remember = (facts: Map<string, AssetFacts>, hash: string, before: AssetFacts, change: Change): void => {
-  const { effects } = change;
-  if (!isPlain(effects)) {
-    facts.delete(hash);
-    return;
-  }
-  const state = { ...effects.state, version: versionAfter(change) };
-  facts.set(hash, grown(before, { state, newVersions: effects.newVersions, verdicts: effects.verdicts }));
-};
-
-const isPlain = (effects: Effects): boolean =>
-  effects.withdrawnAfter === null &&
-  [effects.nowDataChange, effects.boundVerdicts, effects.schemas, effects.tags].every((list) => list.length === 0) &&
-  effects.versionStatus.size === 0 &&
-  effects.verdicts.every((verdict) => verdict.snapshotId !== null);
-
 /** Pushes that only hint at their table, and verdicts that wait for a scan: the table is due at once. */
-const askForScans = async (tx: Tx, taken: readonly Taken[]): Promise<void> => {
-  const ids = taken
-    .filter(
-      ({ change: { effects } }) => effects.wantsScan || effects.verdicts.some(({ snapshotId }) => snapshotId === null),
-    )
-    .map(({ facts }) => facts.row.id);
+const askForScans = async (tx: Tx, changes: readonly Change[]): Promise<void> => {
+  const ids = changes
+    .filter(({ effects }) => effects.wantsScan || effects.verdicts.some(({ snapshotId }) => snapshotId === null))
+    .map(({ row }) => row.id);
   if (ids.length === 0) return;
   await tx.db
     .updateTable('t_ds_asset_event_consumer_offset')

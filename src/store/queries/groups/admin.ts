@@ -4,9 +4,9 @@ import { flag } from '../../codecs.ts';
 import type { Tx, View } from '../../engine.ts';
 import type { GroupExplanation, Resume } from '../../store.ts';
 import { lockIfKnown, wasRead } from '../assets/load.ts';
-import { newestRecorded, raiseRevisions, setConsumed } from './baselines.ts';
+import { type Consumed, newestRecorded, raiseRevisions, setAllConsumed } from './baselines.ts';
 import { headerOf } from '../workflows/definitions.ts';
-import type { GroupRow } from './facts.ts';
+import { type GroupRow, headerWithProject, ownerGate } from './facts.ts';
 import { explainGroup } from './lists.ts';
 import { enqueue } from './queue.ts';
 import { ownGroups } from './rows.ts';
@@ -22,9 +22,15 @@ export const pauseGroup = async (tx: Tx, code: bigint, name: string): Promise<Gr
 export const resumeGroup = async (tx: Tx, code: bigint, name: string, how: Resume): Promise<GroupExplanation> => {
   const { id } = await namedGroup(tx, code, name);
   if (how === 'SKIP') await skipAhead(tx, [id]);
-  if (!(await setPaused(tx, id, false)))
-    throw new SluiceError('CONFLICT', `Leave group ${name} as it is: it is not paused.`);
+  if (!(await setPaused(tx, id, false))) throw new SluiceError('CONFLICT', await notPaused(tx, code, name));
   return explainGroup(tx, await namedGroup(tx, code, name));
+};
+
+/** Who wants it to go on may mean what holds all groups of its workflow back. */
+const notPaused = async (view: View, code: bigint, name: string): Promise<string> => {
+  const gate = ownerGate(await headerWithProject(view, code));
+  const held = gate === null ? '' : ' itself; it starts no run as long as ';
+  return `Leave group ${name} as it is: it is not paused${held}${gate ?? ''}.`;
 };
 
 /** Everything that is recorded of the groups' assets counts as consumed. Assets are locked before groups, in one order. */
@@ -35,11 +41,15 @@ export const skipAhead = async (tx: Tx, groupIds: readonly bigint[]): Promise<vo
     .where(tx.dialect.among('group_id', groupIds))
     .orderBy('asset_hash')
     .execute();
-  for (const { id, asset_key: key } of members) {
+  const newest: { readonly ids: readonly bigint[]; readonly consumed: Consumed }[] = [];
+  for (const [key, its] of Map.groupBy(members, (member) => member.asset_key)) {
     const asset = await lockIfKnown(tx, key as AssetKey);
-    if (asset !== undefined && (await wasRead(tx, asset)))
-      await setConsumed(tx, id, await newestRecorded(tx, asset.id));
+    if (asset === undefined || !(await wasRead(tx, asset))) continue;
+    newest.push({ ids: its.map(({ id }) => id), consumed: await newestRecorded(tx, asset.id) });
   }
+  const groups = tx.db.selectFrom('t_ds_asset_dependency_group').select('id').orderBy('id');
+  await tx.dialect.locking(groups.where(tx.dialect.among('id', groupIds))).execute();
+  for (const { ids, consumed } of newest) await setAllConsumed(tx, ids, consumed);
   await raiseRevisions(tx, groupIds);
 };
 

@@ -97,6 +97,9 @@ const saveGroup = async (
     ...(before !== undefined && before.dependency_group !== group.name
       ? [`renamed from ${before.dependency_group}`]
       : []),
+    ...(before === undefined && group.renamedFrom !== null
+      ? [`begins anew: there is no group ${group.renamedFrom} to take over from`]
+      : []),
     ...(action === 'UNCHANGED' ? [] : members.details),
   ];
   return { kind: 'GROUP', name: `${owner.name}/${group.name}`, action, details };

@@ -123,6 +123,15 @@ export const setConsumed = async (tx: Tx, dependencyId: bigint, consumed: Consum
   await consumedUpdate(tx, dependencyId, consumed).execute();
 };
 
+/** The same of many at once. */
+export const setAllConsumed = async (tx: Tx, dependencyIds: readonly bigint[], consumed: Consumed): Promise<void> => {
+  await tx.db
+    .updateTable('t_ds_asset_dependency_consumed')
+    .set({ ...consumedColumns(consumed), update_time: tx.now })
+    .where(tx.dialect.among('dependency_id', dependencyIds))
+    .execute();
+};
+
 export const insertConsumed = async (
   tx: Tx,
   dependencyId: bigint,

@@ -3,7 +3,7 @@ import { carriesData } from '../../../core/asset/cuts.ts';
 import { evaluateGroup } from '../../../core/asset/evaluate/evaluate.ts';
 import type { Evaluation, GroupFacts, MemberFacts } from '../../../core/asset/group.ts';
 import type { AssetKey } from '../../../core/asset/key.ts';
-import { conditionOf, isSet, leavesOf, releaseStates, settingsOf } from '../../codecs.ts';
+import { conditionOf, isSet, leavesOf, settingsOf } from '../../codecs.ts';
 import type { Row } from '../../database.ts';
 import type { Tx, View } from '../../engine.ts';
 import type { AssetFacts, GroupMember } from '../../facts-cache.ts';
@@ -11,7 +11,7 @@ import type { EvaluationReport } from '../../store.ts';
 import { factsOf, MORE, NEWEST } from '../assets/facts.ts';
 import { type Consumed, consumedOf } from './baselines.ts';
 import { storeLeaves } from './evaluate.ts';
-import { consumedBy } from './facts.ts';
+import { consumedBy, ownerGate } from './facts.ts';
 import { enqueue, enqueueQuietly } from './queue.ts';
 import { UNFINISHED_RUNS } from '../runs/rows.ts';
 
@@ -30,8 +30,7 @@ export interface Batch {
  */
 export const evaluateBatch = async (tx: Tx, ids: readonly bigint[]): Promise<Batch> => {
   if (ids.length === 0) return { reports: [], alone: [], waiting: [] };
-  await tx.dialect.lockRows(tx.db, 't_ds_asset_dependency_group', 'id', ids);
-  const rows = await groupRows(tx, ids);
+  const rows = await lockedGroups(tx, ids);
   const ours = rows.filter((row) => row.task_instance_id === null);
   const queued = ours.map((row) => row.id);
   // Whoever queued them has committed by now, or queues them again after us: nothing is missed.
@@ -65,8 +64,12 @@ export const evaluateBatch = async (tx: Tx, ids: readonly bigint[]): Promise<Bat
 /** In the order in which others queue them: a statement that deletes many takes them in any. */
 const takeFromQueue = async (tx: Tx, ids: readonly bigint[]): Promise<void> => {
   if (ids.length === 0) return;
-  await tx.dialect.lockRows(tx.db, 't_ds_asset_evaluation_queue', 'group_id', ids);
-  await tx.db.deleteFrom('t_ds_asset_evaluation_queue').where(tx.dialect.among('group_id', ids)).execute();
+  const queued = tx.db
+    .selectFrom('t_ds_asset_evaluation_queue')
+    .select('group_id')
+    .where(tx.dialect.among('group_id', ids))
+    .orderBy('group_id');
+  await tx.db.deleteFrom('t_ds_asset_evaluation_queue').where('group_id', 'in', tx.dialect.locking(queued)).execute();
 };
 
 const GROUP_COLUMNS = [
@@ -87,13 +90,10 @@ const GROUP_COLUMNS = [
 
 type BatchRow = Pick<Row<'t_ds_asset_dependency_group'>, (typeof GROUP_COLUMNS)[number]>;
 
-const groupRows = async ({ db, dialect }: View, ids: readonly bigint[]): Promise<readonly BatchRow[]> =>
-  db
-    .selectFrom('t_ds_asset_dependency_group')
-    .select(GROUP_COLUMNS)
-    .where(dialect.among('id', ids))
-    .orderBy('id')
-    .execute();
+const lockedGroups = async ({ db, dialect }: View, ids: readonly bigint[]): Promise<readonly BatchRow[]> => {
+  const all = db.selectFrom('t_ds_asset_dependency_group').select(GROUP_COLUMNS);
+  return dialect.locking(all.where(dialect.among('id', ids)).orderBy('id')).execute();
+};
 
 interface Decided {
   readonly row: BatchRow;
@@ -143,7 +143,7 @@ const decideWith = async (
     if (workflow === undefined) return [];
     const facts = groupFacts(view, row, members.get(row.id) ?? [], {
       assets,
-      offline: releaseStates.name(workflow.release_state) === 'OFFLINE',
+      gate: ownerGate(workflow),
       hasActiveRun: active.has(row.id),
     });
     return [{ row, workflow, facts, evaluation: decidedByNewest(facts) }];
@@ -198,15 +198,21 @@ const readMembers = async (
   return members;
 };
 
-type WorkflowHead = Pick<Row<'t_ds_workflow_definition'>, 'code' | 'name' | 'release_state'>;
+type WorkflowHead = Pick<Row<'t_ds_workflow_definition'>, 'code' | 'name' | 'release_state'> & {
+  readonly project_paused: bigint;
+};
 
 const workflowsOf = async (
   { db, dialect }: View,
   rows: readonly BatchRow[],
 ): Promise<ReadonlyMap<bigint, WorkflowHead>> => {
   const codes = [...new Set(rows.map((row) => row.workflow_definition_code))];
-  const query = db.selectFrom('t_ds_workflow_definition').select(['code', 'name', 'release_state']);
-  const found = await query.where(dialect.among('code', codes)).execute();
+  const found = await db
+    .selectFrom('t_ds_workflow_definition as workflow')
+    .innerJoin('t_ds_project as project', 'project.code', 'workflow.project_code')
+    .select(['workflow.code', 'workflow.name', 'workflow.release_state', 'project.paused as project_paused'])
+    .where(dialect.among('workflow.code', codes))
+    .execute();
   return new Map(found.map((row) => [row.code, row]));
 };
 
@@ -225,7 +231,7 @@ const groupFacts = (
   members: readonly GroupMember[],
   around: {
     readonly assets: ReadonlyMap<string, AssetFacts>;
-    readonly offline: boolean;
+    readonly gate: string | null;
     readonly hasActiveRun: boolean;
   },
 ): GroupFacts => ({
@@ -246,7 +252,7 @@ const groupFacts = (
   ),
   hasActiveRun: around.hasActiveRun,
   paused: isSet(row.paused),
-  gate: around.offline ? 'the workflow is offline' : null,
+  gate: around.gate,
   lastFireAt: row.last_fire_time,
   previous: leavesOf(row.leaves_json),
   now: view.now,

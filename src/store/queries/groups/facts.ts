@@ -39,11 +39,7 @@ export interface Member {
 export type Reach = 'FEW' | 'MOST';
 
 export const loadGroup = async (view: View, row: GroupRow, reach: Reach): Promise<LoadedGroup> => {
-  const workflow = await view.db
-    .selectFrom('t_ds_workflow_definition')
-    .selectAll()
-    .where('code', '=', row.workflow_definition_code)
-    .executeTakeFirstOrThrow();
+  const workflow = await headerWithProject(view, row.workflow_definition_code);
   const owner = row.task_instance_id === null ? null : await taskOwner(view, row.task_instance_id);
   const members = await membersOf(view, row.id);
   const facts = new Map<AssetKey, MemberFacts>();
@@ -52,8 +48,6 @@ export const loadGroup = async (view: View, row: GroupRow, reach: Reach): Promis
       ...(await memberFacts(view, condition, consumed, reach, owner?.pins.get(condition.assetKey))),
       ...(owner === null ? consumedBy(row, condition.assetKey, consumed) : {}),
     });
-  // A run that is under way goes on whatever becomes of its workflow.
-  const offline = owner === null && releaseStates.name(workflow.release_state) === 'OFFLINE';
   return {
     row,
     workflow,
@@ -65,12 +59,34 @@ export const loadGroup = async (view: View, row: GroupRow, reach: Reach): Promis
       hasActiveRun: owner === null && (await hasActiveRun(view, row.id)),
       releasesTask: owner !== null,
       paused: isSet(row.paused),
-      gate: offline ? 'the workflow is offline' : null,
+      // A run that is under way goes on whatever becomes of its workflow and project.
+      gate: owner === null ? ownerGate(workflow) : null,
       lastFireAt: row.last_fire_time,
       previous: leavesOf(row.leaves_json),
       now: view.now,
     },
   };
+};
+
+/** A workflow, and whether its project is paused. */
+export const headerWithProject = (view: View, code: bigint) =>
+  view.db
+    .selectFrom('t_ds_workflow_definition as workflow')
+    .innerJoin('t_ds_project as project', 'project.code', 'workflow.project_code')
+    .selectAll('workflow')
+    .select('project.paused as project_paused')
+    .where('workflow.code', '=', code)
+    .executeTakeFirstOrThrow();
+
+/** Why a workflow lets none of its groups fire; null: it does. */
+export const ownerGate = (workflow: {
+  readonly release_state: bigint;
+  readonly project_paused: bigint;
+}): string | null => {
+  const offline = releaseStates.name(workflow.release_state) === 'OFFLINE';
+  if (isSet(workflow.project_paused))
+    return offline ? 'the workflow is offline, its project is paused' : 'the project is paused';
+  return offline ? 'the workflow is offline' : null;
 };
 
 /** Which run used the version consumed last, as far as the group's last fire tells. */

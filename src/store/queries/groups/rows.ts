@@ -9,3 +9,9 @@ export const ownGroups = (view: View, workflowCode: bigint) =>
 
 export const groupIdsOf = async (view: View, workflowCode: bigint): Promise<readonly bigint[]> =>
   (await ownGroups(view, workflowCode).select('id').orderBy('id').execute()).map(({ id }) => id);
+
+/** Those that are neither paused themselves nor disabled: what arrives is kept for the others whatever becomes of their workflow. */
+export const freeGroupIdsOf = async (view: View, workflowCode: bigint): Promise<readonly bigint[]> => {
+  const free = ownGroups(view, workflowCode).where('paused', '=', 0n).where('enabled', '=', 1n);
+  return (await free.select('id').orderBy('id').execute()).map(({ id }) => id);
+};

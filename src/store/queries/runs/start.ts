@@ -2,6 +2,7 @@ import { SluiceError } from '../../../core/errors.ts';
 import { valueOrThrow } from '../../../core/result.ts';
 import { type RunOperation, operateRun } from '../../../core/workflow/plan.ts';
 import type { WorkflowRun } from '../../../core/workflow/run.ts';
+import { cannotRepin } from '../../../core/workflow/run-words.ts';
 import { big, commandTypes, num, pinsJson } from '../../codecs.ts';
 import type { Tx } from '../../engine.ts';
 import type { StartRequest } from '../../store.ts';
@@ -28,6 +29,11 @@ export const startManually = async (
     throw new SluiceError(
       'CONFLICT',
       `Workflow ${workflow.name} is offline: put it online first ("sluice workflow online ${workflow.name}").`,
+    );
+  if (request.consume && workflow.groups.length === 0)
+    throw new SluiceError(
+      'BAD_REQUEST',
+      `Leave out consume: workflow ${workflow.name} has no group that could consume.`,
     );
   const pins = await choosePins(tx, workflow, request.pins);
   const runId = await insertRun(tx, {
@@ -64,10 +70,7 @@ const newPins = async (tx: Tx, { row, facts }: LoadedRun) => {
 export const operate = async (tx: Tx, id: bigint, operation: RunOperation, repin: boolean): Promise<WorkflowRun> => {
   const loaded = await lockRun(tx, id);
   if (repin && operation !== 'RERUN' && operation !== 'RECOVER')
-    throw new SluiceError(
-      'BAD_REQUEST',
-      `New pins are taken by RERUN and RECOVER only, not by ${operation}: leave repin out.`,
-    );
+    throw new SluiceError('BAD_REQUEST', cannotRepin(operation));
   const operated = valueOrThrow(operateRun(loaded.facts, operation));
   const { steps, commandType } = operated;
   await tx.db.deleteFrom('t_ds_command').where('workflow_instance_id', '=', id).execute();

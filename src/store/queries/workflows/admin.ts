@@ -7,10 +7,13 @@ import type { DefinitionStore, PageRequest, Resume } from '../../store.ts';
 import { definitionAt, headerOf, newestDefinition } from './definitions.ts';
 import { skipAhead } from '../groups/admin.ts';
 import { enqueueWorkflow } from '../groups/queue.ts';
-import { groupIdsOf } from '../groups/rows.ts';
+import { freeGroupIdsOf } from '../groups/rows.ts';
 import { UNFINISHED_RUNS } from '../runs/rows.ts';
 
-/** Puts a workflow online or offline; its groups are evaluated again. Online, `how` says what becomes of what arrived while it was offline. */
+/**
+ * Puts a workflow online or offline; its groups are evaluated again. Online, `how` says what becomes of what arrived while it was offline: SKIP is
+ * refused (CONFLICT) where it was online all the time, as nothing would be skipped.
+ */
 export const releaseWorkflow = async (
   tx: Tx,
   code: bigint,
@@ -20,8 +23,13 @@ export const releaseWorkflow = async (
   await tx.dialect.lockRow(tx.db, 't_ds_workflow_definition', 'code', code);
   const before = await headerOf(tx, code);
   const release = releaseStates.code(state);
+  if (how === 'SKIP' && state === 'ONLINE' && before.release_state === release)
+    throw new SluiceError(
+      'CONFLICT',
+      `Leave out skip: workflow ${before.name} is online already, so nothing was kept for it that could be skipped.`,
+    );
   if (before.release_state !== release) {
-    if (state === 'ONLINE' && how === 'SKIP') await skipAhead(tx, await groupIdsOf(tx, code));
+    if (state === 'ONLINE' && how === 'SKIP') await skipAhead(tx, await freeGroupIdsOf(tx, code));
     await tx.db
       .updateTable('t_ds_workflow_definition')
       .set({ release_state: release, update_time: tx.now })
