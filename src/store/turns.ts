@@ -7,7 +7,7 @@ const LONGEST_TURN_MS = 500;
  * eight writers that never paused started 150 runs while 330,000 events were recorded, and turned none of their changes into groups.
  */
 const AT_ONCE = 2;
-const MASTER_FIRST_MS = 50;
+const MASTER_FIRST_MS = 250;
 
 /** So many requests are recorded for each part of a backlog that is evaluated, while there are any. */
 const REQUESTS_PER_TURN = 2;

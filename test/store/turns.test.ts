@@ -37,42 +37,54 @@ describe('turns', () => {
     expect(await turns.record(async () => 'recorded')).toBe('recorded');
   });
 
-  test('the master’s transactions go first, also those that follow one another', async () => {
+  test('one request goes on beside the master; the second waits for it, also for transactions that follow one another', async () => {
     const master = new Busy();
     const turns = new Turns(() => master.idle());
     const [first, second] = [work(), work()];
     void master.during(first.promise).then(() => master.during(second.promise));
-    const request = work();
-    const ended = turns.record(begin(request));
+    const requests = [work(), work()];
+    const ended = requests.map((one) => turns.record(begin(one)));
     first.end();
     await turn();
-    expect(request.begun).toBe(false);
+    expect(requests.map((one) => one.begun)).toEqual([true, false]);
     second.end();
-    request.end();
-    await ended;
+    await turn();
+    await turn();
+    expect(requests.map((one) => one.begun)).toEqual([true, true]);
+    for (const one of requests) one.end();
+    await Promise.all(ended);
     expect(master.idle()).toBeNull();
   });
 
   test('but a master that never pauses holds up no request', async () => {
     const master = new Busy();
     const turns = new Turns(() => master.idle());
-    const endless = work();
+    const [endless, request] = [work(), work()];
     const busy = master.during(endless.promise);
+    const before = turns.record(begin(request));
     expect(await turns.record(async () => 'recorded')).toBe('recorded');
+    request.end();
     endless.end();
-    await busy;
+    await Promise.all([before, busy]);
   });
 
-  test('an evaluation waits for what is being recorded', async () => {
+  test('the next part of a backlog waits until two requests are recorded, or none is left', async () => {
     const turns = new Turns(() => null);
-    const request = work();
-    const ended = turns.record(begin(request));
-    let evaluates = false;
-    const evaluation = turns.next().then(() => (evaluates = true));
+    const works = [work(), work(), work()];
+    const ended = works.map((one) => turns.record(begin(one)));
+    let evaluated = 0;
+    const evaluation = turns.next().then(() => (evaluated += 1));
+    works[0]?.end();
     await turn();
-    expect(evaluates).toBe(false);
-    request.end();
-    await Promise.all([ended, evaluation]);
-    expect(evaluates).toBe(true);
+    expect(evaluated).toBe(0);
+    works[1]?.end();
+    await evaluation;
+    const last = turns.next().then(() => (evaluated += 1));
+    await turn();
+    expect(evaluated).toBe(1);
+    works[2]?.end();
+    await Promise.all([...ended, last]);
+    await turns.next(); // nothing is being recorded
+    expect(evaluated).toBe(2);
   });
 });
