@@ -14,26 +14,26 @@ const begin = (one: ReturnType<typeof work>) => (): Promise<void> => {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('turns', () => {
-  test('two requests record at a time, the others in the order in which they came', async () => {
+  test('three requests record at a time, the others in the order in which they came', async () => {
     const turns = new Turns(() => null);
-    const works = [work(), work(), work(), work()];
+    const works = Array.from({ length: 5 }, () => work());
     const ended = works.map((one) => turns.record(begin(one)));
     const begun = async () => {
       await turn();
       return works.map((one) => one.begun);
     };
-    expect(await begun()).toEqual([true, true, false, false]);
+    expect(await begun()).toEqual([true, true, true, false, false]);
     works[1]?.end();
-    expect(await begun()).toEqual([true, true, true, false]);
+    expect(await begun()).toEqual([true, true, true, true, false]);
     for (const one of works) one.end();
     await Promise.all(ended);
-    expect(await begun()).toEqual([true, true, true, true]);
+    expect(await begun()).toEqual([true, true, true, true, true]);
   });
 
   test('a request that fails makes room for the next', async () => {
     const turns = new Turns(() => null);
     const fails = () => turns.record(() => Promise.reject(new Error('no')));
-    await Promise.allSettled([fails(), fails(), fails()]);
+    await Promise.allSettled([fails(), fails(), fails(), fails()]);
     expect(await turns.record(async () => 'recorded')).toBe('recorded');
   });
 
