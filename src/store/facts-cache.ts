@@ -19,8 +19,8 @@ export interface AssetFacts {
   readonly tags: readonly TagRecord[];
   /** Of all epochs, without their columns and changes. */
   readonly schemas: readonly SchemaRecord[];
-  /** A verdict waits for a scan, or for a version that is not known yet. */
-  readonly awaitsVersion: boolean;
+  /** Ids of versions not known yet that verdicts wait for; null among them: for a scan, or for more than are listed here. */
+  readonly awaited: ReadonlySet<string | null>;
 }
 
 /** What was stored last, up to a total weight: what was stored longest ago makes room for what is new. */

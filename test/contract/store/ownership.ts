@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { NEWEST } from '../../../src/store/migrations/migrate.ts';
 import { MIGRATIONS } from '../../../src/store/migrations/list.ts';
+import { committed, FEED, push } from './pushes.ts';
 import type { Backend } from './support.ts';
 import {
   ORDERS,
@@ -125,6 +126,22 @@ export const ownershipSuite = (backend: Backend): void => {
           const [a, b] = await Promise.all([store.runs.start(startRequest(1)), other.runs.start(startRequest(1))]);
           expect(new Set([a.runId, b.runId]).size).toBe(2);
           expect((await store.runs.list({}, {})).items).toHaveLength(2);
+          await other.close();
+        }),
+      );
+
+    if (backend.shared)
+      test(
+        'an asset that another store removed and registered anew is known at once',
+        withStore(backend, async ({ store, database }) => {
+          const other = await database.open();
+          const registered = project({ assets: [asset(FEED, { location: null, pushMode: 'TRUST' })] });
+          await apply(other, registered);
+          const commit = committed(FEED, 'a', { sequenceNumber: 1n, commitTime: 1n });
+          expect(await push(store, commit, commit)).toEqual(['ACCEPTED', 'DUPLICATE']);
+          await other.assets.remove(FEED);
+          await apply(other, registered);
+          expect(await push(store, commit, commit)).toEqual(['ACCEPTED', 'DUPLICATE']);
           await other.close();
         }),
       );

@@ -5,7 +5,7 @@ import type { AssetKey } from '../../../src/core/asset/key.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { committed, FEED, kept, push, TABLE, trusted, versions } from './pushes.ts';
 import type { Backend } from './support.ts';
-import { apply, asset, clock, key, project, stated } from './support.ts';
+import { apply, asset, clock, condition, fires, group, key, project, stated, workflow } from './support.ts';
 import { withStore } from './with-store.ts';
 
 export const statementSuite = (backend: Backend): void => {
@@ -113,6 +113,113 @@ export const statementSuite = (backend: Backend): void => {
         expect((await versions(store, FEED)).slice(-2)).toEqual(['2:s3', '2:s21']);
       }),
     );
+
+    for (const together of [true, false])
+      test(
+        `a verdict and a tag that are ahead of their version hold when it comes, for all its groups: in one request: ${together}`,
+        withStore(backend, async ({ store }) => {
+          const wants = { qualityStatus: 'PASSED', tag: 'done' } as const;
+          const groups = ['g', 'h'].map((name) => group(name, [condition(FEED, wants)]));
+          await apply(
+            store,
+            project({
+              assets: [asset(FEED, { location: null, pushMode: 'TRUST' })],
+              workflows: [workflow('w', { groups })],
+            }),
+          );
+          await push(store, committed(FEED, 'a', { sequenceNumber: 1n, commitTime: 1n }));
+          const said = [
+            stated(FEED, { snapshotId: 'b', checkName: 'rows' }),
+            stated(FEED, { eventType: 'TAG_CREATED', tag: 'done', snapshotId: 'b', commitTime: 2n }),
+            committed(FEED, 'b', { sequenceNumber: 2n, commitTime: 2n }),
+          ];
+          if (together) await store.assets.recordStated(said);
+          else await push(store, ...said);
+          expect((await store.assets.get(FEED)).state.qualityStatus).toBe('PASSED');
+          expect((await fires(store)).map(({ pins }) => pins.get(FEED)?.snapshotId)).toEqual(['b', 'b']);
+        }),
+      );
+
+    test(
+      'of statements about several assets that bear one event id the first counts, also where it is not the first to be taken',
+      withStore(backend, async ({ store }) => {
+        await trusted(store, FEED);
+        await apply(store, project({ assets: [asset(TABLE, { location: null, pushMode: 'TRUST' })] }));
+        const receipts = await store.assets.recordStated([
+          committed(FEED, 'a', { sequenceNumber: 1n, commitTime: 1n }),
+          stated(FEED, { eventType: 'CDC_LAG_DETECTED' }),
+          stated(FEED, { eventType: 'PARTITION_DONE', partitionKey: 'p' }), // begins a part of its own
+          stated(FEED, { eventType: 'BACKFILL_STARTED', eventId: 'e' }),
+          stated(TABLE, { eventType: 'BACKFILL_STARTED', eventId: 'e' }),
+          stated(TABLE, { eventType: 'CDC_LAG_DETECTED' }),
+        ]);
+        expect(receipts.map(({ status }) => (status === 'ACCEPTED' ? 1 : 0))).toEqual([1, 1, 1, 1, 0, 1]);
+        const states = await Promise.all([FEED, TABLE].map((one) => store.assets.get(one)));
+        expect(states.map(({ state }) => state.backfillStatus)).toEqual(['RUNNING', 'NONE']);
+      }),
+    );
+
+    test(
+      'verdicts whose names are alike when put behind one another are two, and a version may be called null',
+      withStore(backend, async ({ store }) => {
+        await trusted(store, FEED);
+        await store.assets.recordStated([
+          committed(FEED, 'a', { sequenceNumber: 1n, commitTime: 1n }),
+          committed(FEED, 'a b', { sequenceNumber: 2n, commitTime: 2n }),
+          committed(FEED, 'null', { sequenceNumber: 3n, commitTime: 3n }),
+          stated(FEED, { snapshotId: 'a', checkName: 'b c' }),
+          stated(FEED, { eventType: 'QUALITY_CHECK_FAILED', snapshotId: 'a b', checkName: 'c' }),
+        ]);
+        await store.assets.recordStated([stated(FEED, { startedAt: clock.now() + 60_000n, checkName: 'later' })]);
+        const shown = (await store.assets.versions(FEED, {})).items.map((v) => `${v.snapshotId}: ${v.quality}`);
+        expect(shown).toEqual(['null: UNKNOWN', 'a b: FAILED', 'a: PASSED']);
+        clock.advance(120_000);
+        await push(store, committed(FEED, 'd', { sequenceNumber: 4n, commitTime: clock.now() }));
+        expect((await store.assets.get(FEED)).verdicts.filter(({ snapshotId }) => snapshotId === null)).toEqual([]);
+      }),
+    );
+
+    if (backend.shared)
+      test(
+        'a request that comes again is answered in a few statements, however long it is',
+        withStore(backend, async ({ store, database }) => {
+          await trusted(store, FEED);
+          await push(store, committed(FEED, 'a', { sequenceNumber: 1n, commitTime: 1n }));
+          const verdict = (i: number) => stated(FEED, { snapshotId: 'a', checkName: `c${i % 3}`, eventId: `e${i}` });
+          const request = Array.from({ length: 200 }, (_, i) => verdict(i));
+          let statements = 0;
+          const other = await database.open({ onStatement: (_, when) => (statements += when === 'BEFORE' ? 1 : 0) });
+          await other.assets.recordStated(request);
+          statements = 0;
+          const again = await other.assets.recordStated([...request, verdict(500), ...request]);
+          expect(again.flatMap(({ status }, i) => (status === 'ACCEPTED' ? i : []))).toEqual([200]);
+          expect(statements).toBeLessThan(60);
+          const events = (await other.assets.events({ key: FEED, eventType: 'QUALITY_CHECK_PASSED' }, { limit: 500 }))
+            .items;
+          expect(events.map(({ duplicates }) => duplicates)).toEqual([0, ...request.map(() => 2)]);
+          await other.close();
+        }),
+      );
+
+    if (backend.shared)
+      test(
+        'a verdict of a version that never comes makes the commits that do come no dearer',
+        withStore(backend, async ({ store, database }) => {
+          await trusted(store, FEED);
+          let statements = 0;
+          const other = await database.open({ onStatement: (_, when) => (statements += when === 'BEFORE' ? 1 : 0) });
+          await push(other, committed(FEED, 'a', { sequenceNumber: 1n, commitTime: 1n }));
+          await push(other, stated(FEED, { snapshotId: 'wrong', checkName: 'rows' }));
+          statements = 0;
+          const at = (i: number) => ({ sequenceNumber: BigInt(i + 2), commitTime: BigInt(i + 2) });
+          const commits = Array.from({ length: 200 }, (_, i) => committed(FEED, `b${i}`, at(i)));
+          const receipts = await other.assets.recordStated(commits);
+          expect(receipts.filter(({ status }) => status === 'ACCEPTED')).toHaveLength(200);
+          expect(statements).toBeLessThan(60);
+          expect((await other.assets.get(FEED)).state.lastOrdinal).toBe(201);
+          await other.close();
+        }),
+      );
 
     test(
       'a duplicate is counted where the first one is kept',

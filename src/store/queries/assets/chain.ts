@@ -2,7 +2,7 @@ import type { RecordedEvent, StatedEvent } from '../../../core/asset/event.ts';
 import type { Effects } from '../../../core/asset/ingest/effects.ts';
 import type { Verdict } from '../../../core/asset/state.ts';
 import type { AssetFacts } from '../../facts-cache.ts';
-import { type Change, versionAfter } from './effects.ts';
+import { type Change, verdictsAhead, versionAfter } from './effects.ts';
 import { grown } from './facts.ts';
 
 /** One statement of a request, with its place in it and the hash of its asset's key. */
@@ -41,7 +41,7 @@ export class Chain {
 
   /** False: it must wait until what was taken before it is written. What more than versions and verdicts changes is written alone. */
   add(taken: Taken): boolean {
-    const plain = isPlain(taken.change.effects);
+    const plain = isPlain(taken.change, this.facts);
     this.closed ||= !plain;
     if (!plain && this.taken.length > 0) return false;
     this.taken.push(taken);
@@ -79,25 +79,34 @@ export class Chain {
 
   /** What is known once `change` is written, without reading it again; null: more changed than versions and their verdicts. */
   factsAfter(change: Change): AssetFacts | null {
-    if (!isPlain(change.effects)) return null;
+    if (this.#facts.length <= this.taken.length) return null; // one that was not plain left none
     return { ...this.facts, state: { ...this.facts.state, version: versionAfter(change) } };
   }
 }
 
 const after = (facts: AssetFacts, change: Change): AssetFacts => {
   const { newVersions, verdicts } = change.effects;
-  return grown(facts, { state: { ...change.effects.state, version: versionAfter(change) }, newVersions, verdicts });
+  const state = { ...change.effects.state, version: versionAfter(change) };
+  const ahead = verdictsAhead(change).map(({ snapshotId }) => snapshotId);
+  const awaited = ahead.length === 0 ? facts.awaited : new Set([...facts.awaited, ...ahead]);
+  return { ...grown(facts, { state, newVersions, verdicts }), awaited };
 };
 
-const isPlain = (effects: Effects): boolean =>
+/** Is this version one that a verdict may wait for? */
+export const isAwaited = ({ awaited }: AssetFacts, snapshotId: string | null): boolean =>
+  awaited.has(null) || (snapshotId !== null && awaited.has(snapshotId));
+
+/** Does what is known of the asset follow from what was known before? Not where a version comes that a verdict may wait for. */
+const isPlain = ({ effects }: Change, facts: AssetFacts): boolean =>
   effects.withdrawnAfter === null &&
   [effects.nowDataChange, effects.boundVerdicts, effects.schemas, effects.tags].every((list) => list.length === 0) &&
   effects.versionStatus.size === 0 &&
-  effects.verdicts.every((verdict) => verdict.snapshotId !== null);
+  effects.verdicts.every((verdict) => verdict.snapshotId !== null) &&
+  !effects.newVersions.some(({ snapshotId }) => isAwaited(facts, snapshotId));
 
 /** A check's later verdict on a version replaces its earlier one. */
 const lastOfEach = (verdicts: readonly Verdict[]): readonly Verdict[] => [
   ...new Map(
-    verdicts.map((verdict) => [`${verdict.epoch} ${verdict.snapshotId} ${verdict.checkName}`, verdict]),
+    verdicts.map((verdict) => [JSON.stringify([verdict.epoch, verdict.snapshotId, verdict.checkName]), verdict]),
   ).values(),
 ];

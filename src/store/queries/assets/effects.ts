@@ -3,7 +3,7 @@ import type { Effects } from '../../../core/asset/ingest/effects.ts';
 import type { AssetState, Verdict } from '../../../core/asset/state.ts';
 import type { Version } from '../../../core/asset/version.ts';
 import { insertMany, upsertMany } from '../../bulk.ts';
-import { big } from '../../codecs.ts';
+import { big, num } from '../../codecs.ts';
 import type { Row } from '../../database.ts';
 import type { Tx } from '../../engine.ts';
 import { chunks } from './load.ts';
@@ -114,7 +114,7 @@ const writeVerdicts = async (tx: Tx, changes: readonly Change[]): Promise<void> 
     if (effects.verdicts.length === 0) continue;
     const known = await knownVersions(tx, change);
     for (const verdict of effects.verdicts) {
-      const written = verdictRow(verdict, row.id, !known.has(`${verdict.epoch}:${verdict.snapshotId}`));
+      const written = verdictRow(verdict, row.id, !known.has(nameOf(verdict)));
       if (verdict.snapshotId !== null) named.push(written);
       else await tx.db.insertInto('t_ds_asset_quality').values(written).execute();
     }
@@ -122,21 +122,33 @@ const writeVerdicts = async (tx: Tx, changes: readonly Change[]): Promise<void> 
   await upsertMany(tx, 't_ds_asset_quality', named, ['asset_id', 'epoch', 'snapshot_id', 'check_name']);
 };
 
-/** Which of the versions that the verdicts name are recorded, as "epoch:id". */
-const knownVersions = async (tx: Tx, { row, effects, versions }: Change): Promise<ReadonlySet<string>> => {
-  const known = new Set([...versions, ...effects.newVersions].map(nameOf));
-  const open = effects.verdicts.filter((verdict) => verdict.snapshotId !== null && !known.has(nameOf(verdict)));
-  for (const verdicts of chunks(open)) {
-    const ids = verdicts.flatMap(({ snapshotId }) => snapshotId ?? []);
+/** Which of the versions that the verdicts name are recorded. */
+const knownVersions = async (tx: Tx, change: Change): Promise<ReadonlySet<string>> => {
+  const known = namesAtHand(change);
+  const open = verdictsAhead(change).flatMap(({ snapshotId }) => snapshotId ?? []);
+  for (const ids of chunks(open)) {
     const query = tx.db.selectFrom('t_ds_asset_version').select(['epoch', 'snapshot_id']);
-    const rows = await query.where('asset_id', '=', row.id).where(tx.dialect.among('snapshot_id', ids)).execute();
-    for (const { epoch, snapshot_id } of rows) known.add(`${epoch}:${snapshot_id}`);
+    const rows = await query
+      .where('asset_id', '=', change.row.id)
+      .where(tx.dialect.among('snapshot_id', ids))
+      .execute();
+    for (const { epoch, snapshot_id: snapshotId } of rows) known.add(nameOf({ epoch: num(epoch), snapshotId }));
   }
   return known;
 };
 
+/** Verdicts that may have come before their version: it is none of those at hand. */
+export const verdictsAhead = (change: Change): readonly Verdict[] => {
+  if (change.effects.verdicts.length === 0) return [];
+  const known = namesAtHand(change);
+  return change.effects.verdicts.filter((verdict) => !known.has(nameOf(verdict)));
+};
+
+const namesAtHand = ({ versions, effects }: Change): Set<string> =>
+  new Set([...versions, ...effects.newVersions].map(nameOf));
+
 const nameOf = ({ epoch, snapshotId }: { readonly epoch: number; readonly snapshotId: string | null }): string =>
-  `${epoch}:${snapshotId}`;
+  JSON.stringify([epoch, snapshotId]);
 
 /** Verdicts that came before their version wait no longer. */
 const releaseWaiting = async (tx: Tx, assetId: bigint, { newVersions, state }: Effects): Promise<void> => {

@@ -43,10 +43,14 @@ const addFacts = async (
   const ids = await idsOf(view, hashes);
   const versions = await versionsOf(view, [...ids.values()], lock);
   const stale: { readonly hash: string; readonly id: bigint }[] = [];
+  const removed: string[] = [];
   for (const [hash, id] of ids) {
     const known = view.facts.get(hash);
     const version = versions.get(id);
-    if (version === undefined) continue;
+    if (version === undefined) {
+      if (known?.row.id === id) removed.push(hash);
+      continue;
+    }
     const isGood = known !== undefined && known.row.id === id && big(known.state.version) === version;
     if (isGood && (known.whole || known.reach >= reach)) found.set(hash, known);
     else stale.push({ hash, id });
@@ -60,6 +64,9 @@ const addFacts = async (
     if (!lock) view.facts.set(hash, facts);
     found.set(hash, facts);
   }
+  // Perhaps registered anew since, with another id.
+  for (const hash of removed) view.facts.delete(hash);
+  if (removed.length > 0) await addFacts(view, removed, { lock, reach }, found);
 };
 
 const idsOf = async (view: View, hashes: readonly string[]): Promise<ReadonlyMap<string, bigint>> => {
@@ -107,7 +114,7 @@ const read = async (
   const verdicts = byAsset(await newestVerdicts(view, ids, reach));
   const tags = byAsset(await db.selectFrom('t_ds_asset_tag').selectAll().where(of).orderBy('id').execute());
   const schemas = byAsset(await schemaRows(view, ids));
-  const waiting = new Set(await assetsWithWaiting(view, ids));
+  const awaited = await awaitedOf(view, ids);
   const stateRows = new Map(states.map((row) => [row.asset_id, row]));
   return rows.flatMap((row): (readonly [string, AssetFacts])[] => {
     const state = stateRows.get(row.id);
@@ -117,7 +124,7 @@ const read = async (
       verdicts: (verdicts.get(row.id) ?? []).map(verdictOf),
       tags: (tags.get(row.id) ?? []).map(tagOf),
       schemas: (schemas.get(row.id) ?? []).map(schemaHead),
-      awaitsVersion: waiting.has(row.id),
+      awaited: awaited(row.id),
       reach,
     });
     return [[row.asset_hash, facts]];
@@ -129,7 +136,7 @@ interface Parts {
   readonly verdicts: readonly Verdict[];
   readonly tags: readonly TagRecord[];
   readonly schemas: readonly SchemaRecord[];
-  readonly awaitsVersion: boolean;
+  readonly awaited: AssetFacts['awaited'];
   readonly reach: number;
 }
 
@@ -145,7 +152,7 @@ const assemble = (row: Row<'t_ds_asset'>, stateRow: Row<'t_ds_asset_state'>, par
     reach: parts.reach,
     tags: parts.tags,
     schemas: parts.schemas,
-    awaitsVersion: parts.awaitsVersion,
+    awaited: parts.awaited,
   };
 };
 
@@ -172,9 +179,21 @@ const newestVerdicts = (view: View, ids: readonly bigint[], reach: number) =>
     .orderBy('quality.id')
     .execute();
 
-const assetsWithWaiting = async ({ db, dialect }: View, ids: readonly bigint[]): Promise<readonly bigint[]> => {
-  const query = db.selectFrom('t_ds_asset_quality').select('asset_id').distinct().where('waiting', '=', 1n);
-  return (await query.where(dialect.among('asset_id', ids)).execute()).map((row) => row.asset_id);
+/** Verdicts that wait are rare; where there are more than these, each asset may await anything. */
+const MOST_AWAITED = 1_000;
+
+const awaitedOf = async (
+  { db, dialect }: View,
+  ids: readonly bigint[],
+): Promise<(id: bigint) => AssetFacts['awaited']> => {
+  const query = db.selectFrom('t_ds_asset_quality').select(['asset_id', 'snapshot_id']).where('waiting', '=', 1n);
+  const rows = await query
+    .where(dialect.among('asset_id', ids))
+    .limit(MOST_AWAITED + 1)
+    .execute();
+  if (rows.length > MOST_AWAITED) return () => new Set([null]);
+  const waiting = byAsset(rows);
+  return (id) => new Set((waiting.get(id) ?? []).map((row) => row.snapshot_id));
 };
 
 const schemaRows = ({ db, dialect }: View, ids: readonly bigint[]) =>
@@ -219,7 +238,7 @@ export interface Growth {
 
 /** The facts after more was recorded. */
 export const grown = (facts: AssetFacts, { state, newVersions, verdicts }: Growth): AssetFacts => {
-  const fresh = withBindings(newVersions, { verdicts: [], tags: [], schemas: facts.schemas });
+  const fresh = withBindings(newVersions, { verdicts: [], tags: facts.tags, schemas: facts.schemas });
   const all = [...facts.versions, ...fresh];
   const kept = all.slice(-facts.reach).map((version): VersionFacts => {
     const its = verdicts.filter((verdict) => isOf(verdict, version));

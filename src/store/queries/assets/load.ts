@@ -66,12 +66,13 @@ export const lockAsset = async (view: View, key: AssetKey): Promise<AssetRecord>
     .selectFrom('t_ds_asset_state')
     .selectAll()
     .where('asset_id', '=', row.id)
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
   const offset = await view.db
     .selectFrom('t_ds_asset_event_consumer_offset')
     .selectAll()
     .where('asset_id', '=', row.id)
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
+  if (state === undefined || offset === undefined) throw unknownAsset(key); // removed while we waited for its lock
   return { row, state: stateOf(state), offset };
 };
 

@@ -4,7 +4,7 @@ import type { AssetHistory, Verdict } from '../../../core/asset/state.ts';
 import type { Tx } from '../../engine.ts';
 import type { AssetFacts } from '../../facts-cache.ts';
 import type { StatedReceipt } from '../../store.ts';
-import { Chain, type Given, type Taken } from './chain.ts';
+import { Chain, type Given, isAwaited, type Taken } from './chain.ts';
 import { type Change, countAgain, knownHashes, KnownVersion, writeChanges } from './effects.ts';
 import { factsOf, holdsNewestCut, NEWEST } from './facts.ts';
 import { loadHistory, lockAsset, type Named, unknownAsset } from './load.ts';
@@ -21,7 +21,7 @@ export const recordStated = async (
   events: readonly StatedEvent[],
   reach: Reach,
 ): Promise<readonly StatedReceipt[]> => {
-  const memory: Memory = { facts: new Map(), receipts: [], reach };
+  const memory: Memory = { facts: new Map(), receipts: [], recorded: new Set(), reach };
   let left: readonly Given[] = events.map((event, at) => ({ at, event, hash: tx.sha256(event.assetKey) }));
   const touched = new Set(left.map(({ hash }) => hash));
   while (left.length > 0) left = await recordPass(tx, left, memory);
@@ -40,18 +40,23 @@ interface Memory {
   readonly facts: Map<string, AssetFacts>;
   /** By place. */
   readonly receipts: StatedReceipt[];
+  /** Hashes of events of which it has turned out that they are recorded. */
+  readonly recorded: Set<string>;
   readonly reach: Reach;
 }
 
 /** Statements that are written together, by asset. */
 interface Pass {
+  readonly memory: Memory;
   readonly chains: ReadonlyMap<string, Chain>;
   /** By place. */
   readonly later: Map<number, Given>;
   /** Events that were told once more. */
   readonly repeated: Repeated[];
-  /** Hashes of the events that it writes. */
+  /** Hashes of the events that it is to write. */
   readonly named: Set<string>;
+  /** Event ids that statements for later bear: of those that bear the same one, whatever their assets, the first counts. */
+  readonly waitingIds: Set<string>;
 }
 
 interface Repeated {
@@ -65,10 +70,12 @@ const recordPass = async (tx: Tx, given: readonly Given[], memory: Memory): Prom
   const missing = given.flatMap(({ hash }) => (facts.has(hash) ? [] : hash));
   for (const [hash, found] of await factsOf(tx, missing, { lock: true, reach: NEWEST })) facts.set(hash, found);
   const pass: Pass = {
+    memory,
     chains: new Map([...new Set(given.map(({ hash }) => hash))].flatMap((hash) => chainFrom(facts, hash))),
     later: new Map(),
     repeated: [],
     named: new Set(),
+    waitingIds: new Set(),
   };
   for (const one of given) {
     const chain = pass.chains.get(one.hash);
@@ -76,6 +83,7 @@ const recordPass = async (tx: Tx, given: readonly Given[], memory: Memory): Prom
       receipts[one.at] = unregistered(one);
       continue;
     }
+    if (pass.waitingIds.has(one.event.eventId ?? '')) chain.closed = true;
     const newest = chain.closed || memory.reach === 'WHOLE' ? null : newestHistory(chain.facts, one.event, tx.now);
     // What else it may look at is in the database, where what is in the chain is not yet.
     const waits = chain.closed || (newest === null && chain.taken.length > 0);
@@ -83,8 +91,8 @@ const recordPass = async (tx: Tx, given: readonly Given[], memory: Memory): Prom
     const receipt = history === null ? forLater(pass, chain, one) : takeInto(tx, pass, chain, { given: one, history });
     if (receipt !== null) receipts[one.at] = receipt;
   }
-  await leaveOutKnown(tx, pass, given, memory);
-  await writePass(tx, pass, memory);
+  await leaveOutKnown(tx, pass, given);
+  await writePass(tx, pass);
   return [...pass.later.values()].sort((a, b) => a.at - b.at);
 };
 
@@ -112,6 +120,7 @@ const takeInto = (tx: Tx, pass: Pass, chain: Chain, { given, history }: Statemen
     return answer.receipt;
   }
   const { dedupHash } = answer;
+  if (dedupHash !== null && pass.memory.recorded.has(dedupHash)) return toldAgain(pass, answer);
   if (dedupHash !== null && pass.named.has(dedupHash)) return forLater(pass, chain, given);
   if (!chain.add(answer)) return forLater(pass, chain, given);
   if (dedupHash !== null) pass.named.add(dedupHash);
@@ -121,6 +130,7 @@ const takeInto = (tx: Tx, pass: Pass, chain: Chain, { given, history }: Statemen
 const forLater = (pass: Pass, chain: Chain, given: Given): null => {
   chain.closed = true;
   pass.later.set(given.at, given);
+  if (given.event.eventId !== null) pass.waitingIds.add(given.event.eventId);
   return null;
 };
 
@@ -140,26 +150,35 @@ const take = (tx: Tx, given: Given, facts: AssetFacts, history: AssetHistory): A
     const repeats = effects.duplicateOf === null ? null : tx.sha256(effects.duplicateOf);
     return { receipt: { status: 'DUPLICATE', problem: null, event: stated }, repeats };
   }
-  const { row, state, awaitsVersion } = facts;
-  const change: Change = { row, state, effects, versions: history.versions, awaitsVersion };
+  const { row, state, awaited } = facts;
+  const change: Change = { row, state, effects, versions: history.versions, awaitsVersion: awaited.size > 0 };
   return { given, change, stated, dedupHash: stated === null ? null : tx.sha256(stated.dedupKey) };
+};
+
+/** The receipt of a statement whose event is recorded already. */
+const toldAgain = ({ memory, repeated }: Pass, { given, change, stated, dedupHash }: Taken): StatedReceipt => {
+  if (memory.reach === 'NEWEST' && change.effects.newVersions.length > 0)
+    throw new KnownVersion('What is ahead of the newest versions is an older one, told again.');
+  if (dedupHash !== null) repeated.push({ by: given, dedupHash });
+  return { status: 'DUPLICATE', problem: null, event: stated };
 };
 
 /**
  * Events that are recorded already change nothing: each ends its asset's chain, and whatever the request says of that asset after it is taken
  * anew, as it was taken from what this one would have left behind.
  */
-const leaveOutKnown = async (tx: Tx, pass: Pass, given: readonly Given[], memory: Memory): Promise<void> => {
+const leaveOutKnown = async (tx: Tx, pass: Pass, given: readonly Given[]): Promise<void> => {
   const known = await knownHashes(tx, [...pass.named]);
+  for (const hash of known) {
+    pass.memory.recorded.add(hash);
+    pass.named.delete(hash);
+  }
   const cuts = new Map<string, number>();
   for (const [hash, chain] of pass.chains) {
     const again = cutAtKnown(chain, known);
     if (again === null) continue;
-    if (memory.reach === 'NEWEST' && again.change.effects.newVersions.length > 0)
-      throw new KnownVersion('What is ahead of the newest versions is an older one, told again.');
-    memory.receipts[again.given.at] = { status: 'DUPLICATE', problem: null, event: again.stated };
+    pass.memory.receipts[again.given.at] = toldAgain(pass, again);
     cuts.set(hash, again.given.at);
-    if (again.dedupHash !== null) pass.repeated.push({ by: again.given, dedupHash: again.dedupHash });
   }
   if (cuts.size === 0) return;
   const isAfter = ({ hash, at }: Given): boolean => at > (cuts.get(hash) ?? Number.POSITIVE_INFINITY);
@@ -174,7 +193,8 @@ const cutAtKnown = (chain: Chain, known: ReadonlySet<string>): Taken | null => {
   return index < 0 ? null : (chain.cutAt(index) ?? null);
 };
 
-const writePass = async (tx: Tx, { chains, named, repeated }: Pass, { facts, receipts }: Memory): Promise<void> => {
+const writePass = async (tx: Tx, { memory, chains, named, repeated }: Pass): Promise<void> => {
+  const { facts, receipts, recorded } = memory;
   const changes: Change[] = [];
   for (const [hash, chain] of chains) {
     const change = chain.change();
@@ -183,8 +203,10 @@ const writePass = async (tx: Tx, { chains, named, repeated }: Pass, { facts, rec
     const after = chain.factsAfter(change);
     if (after === null) facts.delete(hash);
     else facts.set(hash, after);
-    for (const { given, stated } of chain.taken)
+    for (const { given, stated, dedupHash } of chain.taken) {
       receipts[given.at] = { status: 'ACCEPTED', problem: null, event: stated };
+      if (dedupHash !== null) recorded.add(dedupHash);
+    }
   }
   await writeChanges(tx, changes, named);
   await countAgain(
@@ -196,7 +218,7 @@ const writePass = async (tx: Tx, { chains, named, repeated }: Pass, { facts, rec
 
 /** The history as far as it is at hand; null: it may not be enough. */
 const newestHistory = (facts: AssetFacts, event: StatedEvent, now: bigint): AssetHistory | null => {
-  if (facts.awaitsVersion || !holdsNewestCut(facts)) return null;
+  if (isAwaited(facts, event.snapshotId) || !holdsNewestCut(facts)) return null;
   const { asset, state, versions, tags, schemas } = facts;
   const verdicts: Verdict[] = [];
   for (const version of versions) verdicts.push(...version.verdicts);
