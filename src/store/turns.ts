@@ -36,6 +36,7 @@ export class Turns {
     if (this.#free > 0) this.#free -= 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
+      if (this.#free < AT_ONCE - 1) await othersGo();
       const idle = this.#recording > 0 ? this.#masterIdle() : null;
       if (idle !== null) await orEnough(idle, MASTER_FIRST_MS);
       return await this.#noted(work);
@@ -60,8 +61,11 @@ export class Turns {
     else next();
   }
 
-  /** When as many requests as have their turn now have ended, or none is left. */
+  /**
+   * When as many requests as have their turn now have ended, or none is left.
+   */
   async next(): Promise<void> {
+    await othersGo();
     if (this.#recording === 0) return;
     let ended = 0;
     let tell = (): void => {};
@@ -76,6 +80,12 @@ export class Turns {
     this.#watching.delete(tell);
   }
 }
+
+/**
+ * Lets the event loop come round. SQLite answers at once, so that a long backlog, or one who records again and again, would otherwise let nothing
+ * else happen in this process until it is done.
+ */
+const othersGo = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Resolves with `done`, or when that takes longer than `ms`. */
 const orEnough = async (done: Promise<unknown>, ms: number): Promise<void> => {

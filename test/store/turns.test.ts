@@ -20,6 +20,7 @@ describe('turns', () => {
     const ended = works.map((one) => turns.record(begin(one)));
     const begun = async () => {
       await turn();
+      await turn();
       return works.map((one) => one.begun);
     };
     expect(await begun()).toEqual([true, true, true, false, false]);
@@ -74,6 +75,7 @@ describe('turns', () => {
     const ended = works.map((one) => turns.record(begin(one)));
     let evaluated = 0;
     const evaluation = turns.next().then(() => (evaluated += 1));
+    await turn();
     works[0]?.end();
     await turn();
     expect(evaluated).toBe(0);
@@ -81,10 +83,38 @@ describe('turns', () => {
     await evaluation;
     const last = turns.next().then(() => (evaluated += 1));
     await turn();
+    await turn();
     expect(evaluated).toBe(1);
     works[2]?.end();
     await Promise.all([...ended, last]);
     await turns.next(); // nothing is being recorded
     expect(evaluated).toBe(2);
+  });
+
+  test('between two parts of a backlog everything else has its turn, even if nothing is being recorded', async () => {
+    const turns = new Turns(() => null);
+    let others = 0;
+    setTimeout(() => (others += 1), 0);
+    const until = Date.now() + 1_000;
+    while (others === 0 && Date.now() < until) await turns.next();
+    expect(others).toBe(1);
+  });
+
+  test('one who records again and again, and is answered at once, lets others record', async () => {
+    const master = new Busy();
+    const turns = new Turns(() => master.idle());
+    const endless = work();
+    const busy = master.during(endless.promise);
+    let recorded = 0;
+    let times = 0;
+    const again = async (): Promise<void> => {
+      for (; recorded === 0 && times < 100_000; times += 1) await turns.record(async () => {});
+    };
+    const first = again();
+    await turns.record(async () => (recorded += 1));
+    await first;
+    endless.end();
+    await busy;
+    expect(times).toBeLessThan(100_000);
   });
 });
