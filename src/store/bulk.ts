@@ -54,7 +54,7 @@ const write = async (
 
 /**
  * Inserts rows; one that collides with a unique key is an error, after which the transaction must be undone: the engine then does it once more.
- * ON CONFLICT would be kinder, but has PostgreSQL look into every unique index twice and write each row twice into its log.
+ * ON CONFLICT would be kinder, but has PostgreSQL look into the unique indexes before it writes to them, for every row.
  */
 export const insertMany = async <T extends keyof Database>(
   place: Place,

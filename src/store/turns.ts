@@ -3,7 +3,7 @@ const LONGEST_TURN_MS = 500;
 
 /**
  * Requests that record at the same time; all but one of them wait this long for the master to have done what it is doing. While one computes
- * here, the database works for another: with fewer, one of the two would often have nothing to do, and with more nothing is gained. A master
+ * here, the database works for another: with fewer, one of the two would often have nothing to do. A master
  * that got a turn only between the statements of eight writers that never paused started 150 runs while 330,000 events were recorded, and
  * turned none of their changes into groups.
  */
@@ -61,9 +61,7 @@ export class Turns {
     else next();
   }
 
-  /**
-   * When as many requests as have their turn now have ended, or none is left.
-   */
+  /** When as many requests as have their turn now have ended, or none is left. */
   async next(): Promise<void> {
     await othersGo();
     if (this.#recording === 0) return;
